@@ -20,6 +20,7 @@ const (
 	CodeNotPermitted   = -32009
 	CodeTerminalExists = -32010
 	CodeLimit          = -32011 // a limit of the host is reached; data.limit names it
+	CodeUnreachable    = -32012 // another host of the fleet does not answer; data.host names it
 )
 
 // Error is a JSON-RPC error. Its message tells people what happened, why, and what to do.
@@ -91,6 +92,29 @@ type Message struct {
 	Params  json.RawMessage `json:"params,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Error   *Error          `json:"error,omitempty"`
+}
+
+// ParseMessage takes a message apart, of which ID, Params and Result are parts: output is long, and
+// is not copied. ok is false if it is none of JSON-RPC.
+func ParseMessage(raw []byte) (m Message, ok bool) {
+	ok = true
+	whole := EachMember(raw, func(name string, value []byte) {
+		var err error
+		switch name {
+		case "id":
+			m.ID = value
+		case "method":
+			err = json.Unmarshal(value, &m.Method)
+		case "params":
+			m.Params = value
+		case "result":
+			m.Result = value
+		case "error":
+			err = json.Unmarshal(value, &m.Error)
+		}
+		ok = ok && err == nil
+	})
+	return m, whole && ok
 }
 
 // Origin identifies the action, and its client, of which an envelope is the echo.
@@ -368,8 +392,12 @@ type CreateTerminalExtras struct {
 	Login   *bool             `json:"login,omitempty"`
 	// Grace is how long the owner of a client-executed terminal may be away, as a
 	// duration such as "30s"; "": the host's default.
-	Grace string `json:"grace,omitempty"`
+	Grace  string `json:"grace,omitempty"`
+	Labels Labels `json:"labels,omitempty"`
 	// IsPty says whether the output of a client-executed terminal comes from a pty;
 	// nil: it does.
 	IsPty *bool `json:"isPty,omitempty"`
+	// On is the host of the fleet on which the terminal is made, or labels that it has; "": the
+	// one that the channel names. The answer is {channel} then, as the terminal is named here.
+	On string `json:"on,omitempty"`
 }

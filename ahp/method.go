@@ -53,11 +53,17 @@ const (
 	MethodScreen     = extension + "screen"     // what was shown at a place of the history
 	MethodLines      = extension + "lines"      // lines of what had left the screen there
 	MethodFind       = extension + "find"       // where such lines match
+	MethodSearch     = extension + "search"     // where the output of terminals matches
 	MethodRecordings = extension + "recordings" // the recordings
 	MethodAsk        = extension + "ask"        // asks the holder for the keyboard
 	MethodHandBack   = extension + "handBack"   // passes it to who has asked, or back
 	MethodGuard      = extension + "guard"      // has what agents type wait for approval
+	MethodPicture    = extension + "picture"    // a picture that a program has drawn
+	MethodDrop       = extension + "drop"       // gives a terminal's program a file
+	MethodHeld       = extension + "held"       // what agents want to type into a terminal
 	MethodApprove    = extension + "approve"    // decides about what an agent wants to type
+	MethodStatus     = extension + "status"     // says how a terminal's program stands
+	MethodLabel      = extension + "label"      // changes a terminal's labels
 	MethodAck        = extension + "ack"        // acknowledges output; see initialize's _meta, too
 	MethodLooking    = extension + "looking"    // says which terminals the peer's person looks at
 )
@@ -71,6 +77,8 @@ const (
 
 	MethodTrustOver    = extension + "trustOver"    // a yes to all has ended; comes with MethodAsks
 	MethodWanting      = extension + "wanting"      // to a sender of MethodLooking
+	MethodGroups       = extension + "groups"       // likewise: which terminals belong together
+	MethodHosts        = extension + "hosts"        // likewise: the hosts of the fleet
 	MethodUnsubscribed = extension + "unsubscribed" // somebody has ended the peer's subscription
 	MethodProof        = extension + "proof"        // proves the host to a page, first of all
 )
@@ -89,14 +97,19 @@ const (
 	// client-executed terminals.
 	MetaClientExecuted = extension + "clientExecutedTerminals"
 	MetaACPTerminals   = extension + "acpTerminals" // has the methods of ACP that the host answers
+	// MetaScreenFirst is also a key in the _meta of initialize, reconnect and subscribe, of a peer
+	// that wants a terminal's screen first, and the output that is kept when it asks for it.
+	MetaScreenFirst = extension + "screenFirst"
 )
 
 // Announced returns the keys in the _meta of [InitializeResult] by which a host announces what it
 // has beyond AHP, without their reserved forms.
 func Announced() []string {
 	return []string{
-		MetaClientExecuted, MethodWait, MethodApprove, MethodHistory, MethodLog, MethodScreen,
-		MethodLines, MethodFind, MethodRecordings, MethodAsk, MethodHandBack, MethodGuard,
-		MethodAck, MethodLooking,
+		MetaClientExecuted, MethodWait, MethodHeld, MethodApprove, MethodHistory, MethodLog,
+		MethodScreen, MethodLines, MethodFind, MethodSearch,
+		MethodRecordings, MethodAsk, MethodHandBack, MethodGuard,
+		MethodPicture, MethodDrop, MethodStatus, MethodLabel, MethodAck, MethodLooking,
+		MetaScreenFirst,
 	}
 }

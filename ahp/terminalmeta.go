@@ -18,6 +18,9 @@ type TerminalMeta struct {
 	// control characters; "": it has asked nothing, or does not wait.
 	WaitingSince string `json:"waitingSince"`
 	Question     string `json:"question"`
+	// Status is what the program says of itself, without control characters; zero: it has not said.
+	Status Status `json:"status"`
+	Labels Labels `json:"labels"`
 	// Quiet: the program has printed nothing for quiet_after.
 	Quiet bool `json:"quiet"`
 	// Guarded: what agents type waits for a person's approval.
@@ -38,6 +41,18 @@ type TerminalMeta struct {
 	Cwd string `json:"cwd"`
 	// Last is the state of the shell's last command, in the root's list only.
 	Last LastCommand `json:"last"`
+	// Host is the name of the terminal's host in its fleet; "": it is in none.
+	Host string `json:"host"`
+	// Unreachable is since when that host is silent (RFC 3339, UTC), and what the list says of the
+	// terminal is what was seen last; "": it is not.
+	Unreachable string `json:"unreachable"`
+}
+
+// Status is what a terminal's program says of itself.
+type Status struct {
+	State string `json:"state"` // "working", "waiting", "done" or "failed"
+	Text  string `json:"text,omitempty"`
+	Since string `json:"since"` // RFC 3339, UTC
 }
 
 // LastCommand is the state of a command: {"running":true}, {"exitCode":1}, or with neither if it
@@ -129,6 +144,12 @@ func (m *TerminalMeta) appendMeta(dst []byte, asks []TerminalAsk) []byte {
 	if m.Question != "" {
 		dst = appendStringField(dst, "question", m.Question)
 	}
+	if m.Status != (Status{}) {
+		dst = append(appendField(dst, "status"), Encode(m.Status)...)
+	}
+	if m.Labels != "" {
+		dst = append(appendField(dst, "labels"), Encode(m.Labels)...)
+	}
 	if m.Quiet {
 		dst = appendBoolField(dst, "quiet", true)
 	}
@@ -158,6 +179,12 @@ func (m *TerminalMeta) appendMeta(dst []byte, asks []TerminalAsk) []byte {
 	}
 	if m.Last.Known {
 		dst = m.Last.appendJSON(appendField(dst, "last"))
+	}
+	if m.Host != "" {
+		dst = appendStringField(dst, "host", m.Host)
+	}
+	if m.Unreachable != "" {
+		dst = appendStringField(dst, "unreachable", m.Unreachable)
 	}
 	return append(dst, "}}"...)
 }

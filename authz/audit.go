@@ -92,10 +92,14 @@ const (
 	AuditRefuse  = "refuse"
 	// AuditForward: who has opened a forwarded port or socket.
 	AuditForward = "forward"
+	// AuditCarry: who was carried to another host of the fleet, "to".
+	AuditCarry = "carry"
 	// AuditRun: who runs a command outside of any terminal, as sshd would.
 	AuditRun = "run"
 	// AuditFiles: who transfers files.
 	AuditFiles = "files"
+	// AuditDrop: who has given a file to the program of a terminal, and of how many bytes.
+	AuditDrop = "drop"
 	// AuditPage: who has requested a ticket for a web page.
 	AuditPage = "page"
 	// AuditDeleteRecording: who has deleted a recording.

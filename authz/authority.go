@@ -21,6 +21,7 @@ type Authority struct {
 	ring        *keys.Ring
 	tokens      *keys.Tokens
 	invitations *keys.Invitations // nil: none
+	links       *keys.Links       // nil: none
 	directory   atomic.Pointer[Directory]
 	clock       func() time.Time
 	log, audit  *slog.Logger
@@ -43,7 +44,9 @@ type AuthorityOptions struct {
 	Tokens *keys.Tokens
 	// Invitations may be nil: there are none.
 	Invitations *keys.Invitations
-	Directory   *Directory
+	// Links may be nil: there are none.
+	Links     *keys.Links
+	Directory *Directory
 	// PageKey proves this host to web pages: an ECDSA key on P-256; see [keys.PageKey]. nil: a new
 	// one is made, and pages do not recognise the host after a restart.
 	PageKey *ecdsa.PrivateKey
@@ -60,8 +63,8 @@ type AuthorityOptions struct {
 // follow the ring and the tokens, which stay the caller's. Close must be called.
 func NewAuthority(o AuthorityOptions) *Authority {
 	a := &Authority{
-		ring: o.Ring, tokens: o.Tokens, invitations: o.Invitations, clock: o.Clock, log: o.Log,
-		audit:   o.Audit,
+		ring: o.Ring, tokens: o.Tokens, invitations: o.Invitations, links: o.Links,
+		clock: o.Clock, log: o.Log, audit: o.Audit,
 		tracked: map[*tracking]struct{}{},
 		wake:    make(chan struct{}, 1),
 		renewed: make(chan struct{}, 1),
@@ -80,8 +83,9 @@ func NewAuthority(o AuthorityOptions) *Authority {
 	ring, tokens := a.ring.Changed(), a.tokens.Changed()
 	a.endTokens()
 	a.endInvitations()
+	a.endLinks()
 	a.seen = a.roles()
-	go a.follow(ctx, ring, tokens, a.invitationsChanged())
+	go a.follow(ctx, ring, tokens, a.invitationsChanged(), a.linksChanged())
 	return a
 }
 
@@ -95,6 +99,11 @@ func (a *Authority) Close() error {
 // SetDirectory replaces the directory, and ends each grant that d would not give in the same way.
 func (a *Authority) SetDirectory(d *Directory) {
 	a.directory.Store(d)
+	a.Recheck()
+}
+
+// Recheck ends each grant that would not be given in the same way now.
+func (a *Authority) Recheck() {
 	select {
 	case a.renewed <- struct{}{}:
 	default:
@@ -123,6 +132,12 @@ func (a *Authority) AuthenticateToken(secret string, remote net.Addr) (Grant, er
 // AuthenticatePage is AuthenticateToken with the proof that a page's token needs beside its secret.
 func (a *Authority) AuthenticatePage(secret string, proof PageProof, remote net.Addr) (
 	Grant, error) {
+	if invitation, browser, ok := cutSession(secret, keys.InvitePrefix); ok {
+		return a.authenticateGuestPage(invitation, browser, proof)
+	}
+	if link, browser, ok := cutSession(secret, keys.LinkPrefix); ok {
+		return a.authenticateLink(link, browser, proof, remote)
+	}
 	now := a.clock()
 	token, err := a.tokens.Verify(secret, now)
 	if err != nil {

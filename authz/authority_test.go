@@ -95,8 +95,16 @@ func (h *house) start(entries ...Entry) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	invitations, err := keys.OpenInvitations(keys.TokenOptions{StateDir: h.dir, Rand: rand.Reader})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	links, err := keys.OpenLinks(keys.TokenOptions{StateDir: h.dir, Rand: rand.Reader})
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	h.Authority = NewAuthority(AuthorityOptions{
-		Ring: h.ring, Tokens: tokens, Directory: directory, Clock: h.now,
+		Ring: h.ring, Tokens: tokens, Invitations: invitations, Links: links, Directory: directory, Clock: h.now,
 		Log: slog.New(slog.NewTextHandler(h.log, nil)),
 	})
 }

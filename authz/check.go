@@ -49,10 +49,12 @@ const (
 	ruleNoAgent    = "this key may not forward an agent"
 	ruleGuest      = "a guest may only use the terminals that it was invited to"
 	ruleGuestAsks  = "a guest does not decide what agents type"
+	ruleLink       = "the link of a notification opens the terminals that it is about, and no more"
 	ruleHidden     = "a guest sees only the terminals that it was invited to"
 	ruleInviteRole = "a guest's role is observer or operator, and at most your own"
 	ruleInvites    = "invitations are made with a key, not from inside a terminal"
 	ruleKick       = "only an admin may kick"
+	ruleDescribe   = "only its holder, who made it, or an admin may say that of a terminal"
 	ruleRecord     = "only its owner or an admin may record a client-executed terminal"
 	ruleRecorder   = "only who had it made, or an admin, may delete a recording"
 	ruleApprove    = "only the holder, the key of its token, or an admin decides what agents type"
@@ -93,10 +95,15 @@ func refusal(p Principal, v Verb, t Target) string {
 	case p.Command == "" && p.ReadOnly && !reads(v) && !(p.Forwards && forwardsPorts(v)):
 		return ruleReadOnly
 	}
-	if p.Guest != "" {
-		if rule := guestRefusal(p, v, t); rule != "" {
-			return rule
-		}
+	rule := ""
+	switch {
+	case p.Guest != "":
+		rule = guestRefusal(p, v, t)
+	case p.Reach != "":
+		rule = linkRefusal(p, v, t)
+	}
+	if rule != "" {
+		return rule
 	}
 	r := &general[v]
 	if r.admin == nil {
@@ -167,6 +174,7 @@ func serverTable() table {
 		Clear:           {holds, holds, looksOnly},
 		Rename:          {holds, holds, looksOnly},
 		Name:            {yes, holds, looksOnly},
+		Describe:        {yes, describes, looksOnly},
 		Claim:           {yes, passesOn, looksOnly},
 		Seize:           {seizes, adminOnly, looksOnly},
 		Dispose:         {yes, holds, looksOnly},
@@ -188,6 +196,7 @@ func clientTable() table {
 		Clear:           {owns, owns, looksOnly},
 		Rename:          {owns, owns, looksOnly},
 		Name:            {yes, namesOwn, looksOnly},
+		Describe:        {yes, describes, looksOnly},
 		Claim:           {claimStays, claimStays, claimStays},
 		Seize:           {claimStays, claimStays, claimStays},
 		Dispose:         {yes, ownerOrAdmin, looksOnly},
@@ -279,6 +288,15 @@ func ownerOrAdmin(_ Principal, _ Verb, t Target) string {
 		return ""
 	}
 	return ruleDispose
+}
+
+// describes permits the holder, the holder's person, and who has made the terminal: an agent whose
+// keyboard was taken is not silenced.
+func describes(_ Principal, _ Verb, t Target) string {
+	if t.Holds || t.Yours || t.HoldsByToken || t.Made {
+		return ""
+	}
+	return ruleDescribe
 }
 
 // namesOwn is the condition for operators in a row that permits admins anyway.
@@ -412,7 +430,7 @@ func forwardsPorts(v Verb) bool { return v == ForwardOpen || v == ForwardListen 
 // it through to its end.
 func servesForced(v Verb) bool {
 	switch v {
-	case Create, Subscribe, Read, Wait, Input, Resize:
+	case Create, Subscribe, Read, Wait, Input, Resize, Describe:
 		return true
 	default:
 		return false

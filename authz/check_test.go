@@ -46,6 +46,7 @@ func sections() []section {
 			{"holds", Target{Executor: Server, Holds: true}},
 			{"shared", Target{Executor: Server, InputShared: true}},
 			{"holds by token", Target{Executor: Server, HoldsByToken: true}},
+			{"made", Target{Executor: Server, Made: true}},
 			{"owner", Target{Executor: Server, Owner: true}},
 			{"forced", Target{Executor: Server, Forced: true}},
 			{"piped holds shared", Target{Executor: Server, Holds: true, Piped: true, InputShared: true}},

@@ -25,6 +25,10 @@ type Grant struct {
 	invitation keys.Invitation
 	guestKey   string
 
+	link keys.Link // what has opened the page; zero: no link has
+
+	asserted func() (Principal, error) // of whom another host speaks for: see AssertedGrant
+
 	limit Role // see AtMost; NoRole: none
 	user  bool // the proof is uid, not a key
 	uid   uint32
@@ -51,6 +55,9 @@ var ErrChanged = errors.New("authz: the rights of this key have changed; connect
 // again checks a grant's proof again and returns the grant as it is now. The error says why it has
 // ended: the key or token is gone or has expired, or ErrChanged.
 func (a *Authority) again(g Grant) (Grant, error) {
+	if g.asserted != nil {
+		return g.assertedAgain()
+	}
 	if g.user {
 		if now := a.directory.Load().UIDPrincipal(g.uid); now.ID != g.Principal.ID ||
 			now.Role != g.Principal.Role {
@@ -62,21 +69,7 @@ func (a *Authority) again(g Grant) (Grant, error) {
 	if g.Principal.Guest != "" {
 		return a.guestAgain(g, now)
 	}
-	if g.Principal.Token != "" && !a.tokens.Current(g.token, now) {
-		return Grant{}, keys.ErrBadToken
-	}
-	id, err := a.stillOwned(g.token, func() (keys.Identity, error) {
-		return a.ring.Still(g.Identity, now)
-	})
-	if err != nil {
-		return Grant{}, err
-	}
-	var renewed Grant
-	if g.Principal.Token != "" {
-		renewed, err = a.tokenGrant(g.token, id, now)
-	} else {
-		renewed, err = a.keyGrant(id, now)
-	}
+	renewed, err := a.renew(g, now)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -92,6 +85,26 @@ func (a *Authority) again(g Grant) (Grant, error) {
 		return Grant{}, ErrChanged
 	}
 	return renewed, nil
+}
+
+// renew returns what the key, token or link of a grant grants now.
+func (a *Authority) renew(g Grant, now time.Time) (Grant, error) {
+	if g.link.ID != "" {
+		return a.renewLink(g, now)
+	}
+	if g.Principal.Token != "" && !a.tokens.Current(g.token, now) {
+		return Grant{}, keys.ErrBadToken
+	}
+	id, err := a.stillOwned(g.token, func() (keys.Identity, error) {
+		return a.ring.Still(g.Identity, now)
+	})
+	switch {
+	case err != nil:
+		return Grant{}, err
+	case g.Principal.Token != "":
+		return a.tokenGrant(g.token, id, now)
+	}
+	return a.keyGrant(id, now)
 }
 
 func samePrincipal(a, b Principal) bool {

@@ -20,8 +20,9 @@ const guestPrefix = "guest:"
 // IsGuestID reports whether the ID of a [Principal] is a guest's.
 func IsGuestID(id string) bool { return strings.HasPrefix(id, guestPrefix) }
 
-// Reach is the set of terminals that a guest sees, each by NAME and creation time, so that another
-// one that gets the NAME later is not in it. It is a string, so that Principals can be compared.
+// Reach is the set of terminals that a guest sees, or who has opened a link, each by NAME and
+// creation time, so that another one that gets the NAME later is not in it. It is a string, so that
+// Principals can be compared.
 type Reach string
 
 // reachOf returns the Reach of an invitation.
@@ -43,9 +44,12 @@ func (r Reach) Has(name string, created time.Time) bool {
 	return name != "" && strings.Contains(string(r), string(ReachOf(name, created)))
 }
 
+// Bounded reports whether only the terminals within its Reach exist for p.
+func (p Principal) Bounded() bool { return p.Guest != "" || p.Reach != "" }
+
 // Sees reports whether a terminal exists for p. [Check] decides what p may do to it.
 func (p Principal) Sees(name string, created time.Time) bool {
-	return p.Guest == "" || p.Reach.Has(name, created)
+	return !p.Bounded() || p.Reach.Has(name, created)
 }
 
 // guestRefusal returns why a guest may not do v, whatever its role; "": the tables decide. It lists

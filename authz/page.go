@@ -170,11 +170,18 @@ func (p *pages) take(text string, now time.Time) (ticket, bool) {
 
 // EnterPage exchanges the text of a ticket for a token that is bound to the page's key: 65 bytes,
 // an uncompressed point on P-256. Errors match ErrBadTicket, ErrTicketOrigin, ErrPageKey or those
-// of MintToken.
+// of MintToken; for a ticket of [Authority.GuestTicket], those of [Authority.AuthenticateGuest],
+// and for one of [Authority.MakeLink], those of [keys.Links.Open].
 func (a *Authority) EnterPage(text, origin string, browser []byte, remote net.Addr) (
 	string, keys.Token, error) {
 	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), browser); err != nil {
 		return "", keys.Token{}, ErrPageKey
+	}
+	if ticket, ok := strings.CutPrefix(text, keys.InvitePrefix); ok {
+		return a.enterGuest(ticket, browser)
+	}
+	if ticket, ok := strings.CutPrefix(text, keys.LinkPrefix); ok {
+		return a.enterLink(ticket, origin, browser, remote)
 	}
 	now := a.clock()
 	t, ok := a.pages.take(text, now)
@@ -215,6 +222,9 @@ func Person(id string) string {
 		if person, ok := strings.CutSuffix(id, "/"+pageName(role)); ok {
 			return person
 		}
+	}
+	if person, ok := linkPerson(id); ok {
+		return person
 	}
 	return id
 }

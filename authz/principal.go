@@ -59,9 +59,11 @@ type Principal struct {
 	// authenticated otherwise.
 	UID string `json:"uid,omitempty"`
 	// Guest is the ID of the invitation that a guest came with; "": it is no guest. The ID of a
-	// guest's Principal begins with "guest:", and it sees only what Reach contains.
+	// guest's Principal begins with "guest:".
 	Guest string `json:"guest,omitempty"`
-	Reach Reach  `json:"reach,omitempty"`
+	// Reach has the only terminals that exist for a guest, and for a page that was opened with the
+	// link of a notification; "" for everybody else.
+	Reach Reach `json:"reach,omitempty"`
 	// Inside: it is a process inside one of the host's own terminals, and may be an agent. On the
 	// unix socket it is authenticated as the terminal's creator, on TCP by a key or token.
 	Inside bool `json:"inside,omitempty"`

@@ -8,7 +8,8 @@ import (
 	"termhost/keys"
 )
 
-// grantRecord is a Grant on disk, without its principal. Guests have none.
+// grantRecord is a Grant on disk, without its principal. Guests have none, nor has
+// who comes from another host.
 type grantRecord struct {
 	Identity keys.Identity `json:"identity,omitzero"`
 	Token    keys.Token    `json:"token,omitzero"`
@@ -24,7 +25,7 @@ func (a *Authority) Record(p Principal) json.RawMessage {
 	defer a.mu.Unlock()
 	for t := range a.tracked {
 		g := t.grant
-		if g.Principal.ID != p.ID || g.Principal.Guest != "" {
+		if g.Principal.ID != p.ID || g.Principal.Guest != "" || g.asserted != nil {
 			continue
 		}
 		text, err := json.Marshal(grantRecord{g.Identity, g.token, g.limit, g.user, g.uid})

@@ -36,6 +36,8 @@ type Target struct {
 	// Owner: the principal owns this client-executed terminal, and the request
 	// came on the connection whose clientId owns it.
 	Owner bool
+	// Made: the principal made the terminal.
+	Made bool
 	// Piped: the program of a server-executed terminal runs on pipes.
 	Piped bool
 	// Unstarted: the terminal's program waits for a person's approval to start.

@@ -45,21 +45,27 @@ func (a *Authority) MintToken(g Grant, r TokenRequest) (
 	return secret, token, err
 }
 
-// ListTokens returns the live tokens of the grant's key, oldest first. Errors are *Denied.
+// ListTokens returns the live tokens of the grant's key, oldest first, and then its links, opened
+// or not, as the tokens of pages. Errors are *Denied.
 func (a *Authority) ListTokens(g Grant) ([]keys.Token, error) {
 	if err := Check(g.Principal, ListTokens, Target{}); err != nil {
 		return nil, err
 	}
-	return a.tokens.List(g.Principal.owner(), a.clock()), nil
+	owner := g.Principal.owner()
+	return append(a.tokens.List(owner, a.clock()), a.linkTokens(owner)...), nil
 }
 
-// RevokeToken ends a token of the grant's key, and the connections that use it. Errors are *Denied,
-// keys.ErrNoToken, or come from the disk.
+// RevokeToken ends a token or link of the grant's key, and the connections that use it. Errors are
+// *Denied, keys.ErrNoToken, or come from the disk.
 func (a *Authority) RevokeToken(g Grant, name string) error {
 	if err := Check(g.Principal, RevokeToken, Target{}); err != nil {
 		return err
 	}
-	err := a.tokens.Revoke(g.Principal.owner(), name)
+	owner := g.Principal.owner()
+	err := a.tokens.Revoke(owner, name)
+	if errors.Is(err, keys.ErrNoToken) {
+		err = a.revokeLink(owner, name)
+	}
 	if !errors.Is(err, keys.ErrNoToken) { // it has ended, though that may not be on disk
 		g.audit(a.audit, AuditTokenRevoked, "token", name)
 	}

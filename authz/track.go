@@ -52,7 +52,7 @@ func (a *Authority) finish(t *tracking, err error) {
 
 // follow is the Authority's goroutine. It checks the proofs of what is tracked again: of everything
 // whenever something has changed, and of what expires when it does by the wall clock.
-func (a *Authority) follow(ctx context.Context, ring, tokens, invitations <-chan struct{}) {
+func (a *Authority) follow(ctx context.Context, ring, tokens, invitations, links <-chan struct{}) {
 	defer close(a.done)
 	for {
 		timer := time.NewTimer(a.untilNextExpiry())
@@ -65,24 +65,30 @@ func (a *Authority) follow(ctx context.Context, ring, tokens, invitations <-chan
 			a.recheck(func(g Grant) bool { return g.Principal.Valid(a.clock()) != nil })
 		case <-ring:
 			ring = a.ring.Changed()
-			a.warnOfRaised()
-			a.endTokens()
-			a.endInvitations()
-			a.recheck(func(Grant) bool { return true })
+			a.endAndRecheck()
 		case <-a.renewed:
-			a.warnOfRaised()
-			a.endTokens()
-			a.endInvitations()
-			a.recheck(func(Grant) bool { return true })
+			a.endAndRecheck()
 		case <-invitations:
 			invitations = a.invitationsChanged()
 			a.recheck(func(g Grant) bool { return g.Principal.Guest != "" })
+		case <-links:
+			links = a.linksChanged()
+			a.recheck(func(g Grant) bool { return g.link.ID != "" })
 		case <-tokens:
 			tokens = a.tokens.Changed()
 			a.recheck(func(g Grant) bool { return g.Principal.Token != "" })
 		}
 		timer.Stop()
 	}
+}
+
+// endAndRecheck ends what keys or users may have lost that have changed.
+func (a *Authority) endAndRecheck() {
+	a.warnOfRaised()
+	a.endTokens()
+	a.endInvitations()
+	a.endLinks()
+	a.recheck(func(Grant) bool { return true })
 }
 
 // invitationsChanged is [keys.Invitations.Changed]; nil if there are no invitations.

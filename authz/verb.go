@@ -31,6 +31,9 @@ const (
 	Rename
 	// Name gives a terminal another NAME.
 	Name
+	// Describe says for people what a terminal is about: how its program stands, its labels.
+	// Target.Made matters.
+	Describe
 	// Claim is terminal/claimed: the holder passes the claim on, an admin may
 	// take it as well.
 	Claim
@@ -112,6 +115,8 @@ func (v Verb) String() string {
 		return "rename"
 	case Name:
 		return "name"
+	case Describe:
+		return "describe"
 	case Claim:
 		return "claim"
 	case Seize:

@@ -61,3 +61,16 @@ func (r *Ring) Certifies() bool {
 	s := r.current.Load()
 	return len(s.authorities)+len(s.trusted) > 0
 }
+
+// Refused returns an error if the key of that fingerprint is revoked, or no key is accepted at the
+// moment. It says nothing of whether the key is authorised.
+func (r *Ring) Refused(fingerprint string) error {
+	s := r.current.Load()
+	if s.closed != nil {
+		return s.closed
+	}
+	if s.revoked[fingerprint] {
+		return refused(fingerprint, "it is revoked")
+	}
+	return nil
+}

@@ -95,13 +95,6 @@ func (i Inviter) Identity() Identity {
 	return Identity{Fingerprint: i.Fingerprint, User: i.User, Key: i.Key}
 }
 
-// storedInvitation is an Invitation as the file has it: with the hash of its secret.
-type storedInvitation struct {
-	Invitation
-	SHA256 string `json:"sha256"`
-	hash   tokenHash
-}
-
 // check returns what is wrong with the invitation.
 func (i *Invitation) check() error {
 	switch {

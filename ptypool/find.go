@@ -1,10 +1,13 @@
 package ptypool
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/rand"
 	"os"
+	"slices"
 	"strings"
+
+	"termhost/ptypool/proctag"
 )
 
 const (
@@ -14,10 +17,34 @@ const (
 	// maxEnded is how many ended terminals are remembered by their process sessions. Few suffice:
 	// processes that a terminal has left usually have the marker as well.
 	maxEnded = 1024
+	// maxNewest is how many markers are remembered for terminals that are being started, whose
+	// process sessions are not known yet.
+	maxNewest = 256
 )
 
 // NewMarker returns a random value for MarkerVariable that begins with the pool's realm.
-func (p *Pool) NewMarker() string { return p.markerPrefix() + rand.Text() }
+func (p *Pool) NewMarker() string {
+	marker := p.markerPrefix() + rand.Text()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.newest) == maxNewest {
+		p.newest = slices.Delete(p.newest, 0, 1)
+	}
+	p.newest = append(p.newest, marker)
+	return marker
+}
+
+// tagged returns the marker of a terminal that was begun lately, by its tag; "": none has that.
+func (p *Pool) tagged(tag proctag.Tag) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, marker := range slices.Backward(p.newest) {
+		if proctag.New(marker) == tag {
+			return marker
+		}
+	}
+	return ""
+}
 
 // markerPrefix is what all markers of the pool's realm begin with, and no others.
 func (p *Pool) markerPrefix() string { return p.cfg.Realm + "-" }
@@ -28,9 +55,9 @@ func (p *Pool) markerPrefix() string { return p.cfg.Realm + "-" }
 // terminal. It is "" for a process that belongs to none.
 func (p *Pool) Find(pid int) (marker string) {
 	trees := p.processTrees()
-	var env bytes.Buffer
+	var r procReader
 	for range maxAncestors {
-		proc, err := readProcess(pid, &env)
+		proc, err := readProcess(pid, &r, true)
 		if err != nil || pid <= 1 || pid == os.Getpid() {
 			return ""
 		}
@@ -43,7 +70,9 @@ func (p *Pool) Find(pid int) (marker string) {
 			return proc.marker
 		}
 		if proc.tag.In(p.cfg.Realm) {
-			return p.markerPrefix() // the process belongs to a terminal that is forgotten
+			// It begins another program, and has no environment at the moment, or has cleared that;
+			// its terminal is being started, or is forgotten.
+			return cmp.Or(p.tagged(proc.tag), p.markerPrefix())
 		}
 		pid = proc.parent
 	}

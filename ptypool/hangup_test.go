@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/vt"
 )
 
@@ -31,7 +32,7 @@ func pids(t *testing.T, r *recorder, names ...string) map[string]int {
 
 // running reports whether pid exists and is not a zombie.
 func running(pid int) bool {
-	p, err := readProcess(pid, nil)
+	p, err := readProcess(pid, new(procReader), false)
 	return err == nil && p.alive()
 }
 
@@ -111,6 +112,40 @@ func TestHangupAfterTheExitEndsBackgroundProcesses(t *testing.T) {
 		if running(pid) {
 			t.Errorf("%s is still running", name)
 		}
+	}
+}
+
+// endsInShutdown is a recorder of a terminal that ends while its Pool is shut down.
+type endsInShutdown struct {
+	*recorder
+	pool *Pool
+	shut chan error // gets what Shutdown returns
+}
+
+func (r *endsInShutdown) Exited(st ExitStatus) {
+	go func() { r.shut <- r.pool.Shutdown(context.Background()) }()
+	for closed := false; !closed; time.Sleep(time.Millisecond) {
+		r.pool.mu.Lock()
+		closed = r.pool.closed
+		r.pool.mu.Unlock()
+	}
+	r.recorder.Exited(st)
+}
+
+func TestShutdownLeavesAloneWhatAnEndedTerminalHasLeft(t *testing.T) {
+	p := newPool(t, Config{})
+	r := &endsInShutdown{newRecorder(), p, make(chan error, 1)}
+	shTo(t, p, r, `setsid sh -c 'echo left=$$; exec sleep 1000 </dev/null >/dev/null 2>&1' & read x`)
+	left := pids(t, r.recorder, "left")["left"]
+	defer unix.Kill(left, unix.SIGKILL)
+	if err := r.term.Input([]byte("\r")); err != nil {
+		t.Fatal(err)
+	}
+	if err := slowtest.Receive(t, "the shutdown", r.shut); err != nil {
+		t.Error(err)
+	}
+	if !running(left) {
+		t.Error("it was ended")
 	}
 }
 

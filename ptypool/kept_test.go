@@ -104,15 +104,16 @@ func TestTerminalsWithAKeeperBehaveLikeThoseWithout(t *testing.T) {
 	if end, bound := t.Deadline(); bound {
 		most = time.Until(end) - 10*time.Second // so that it says itself what hangs
 	}
-	// These take long, and have a keeper anyway.
-	const skip = "^TestNoByteIsLostWhenTheHostIsKilled$|^TestNothingIsLeftWhetherHostOrKeeperIsKilled$"
+	// The first two take long, and have a keeper anyway; the others are about the files of shells.
+	const skip = "^TestNoByteIsLostWhenTheHostIsKilled$|^TestNothingIsLeftWhetherHostOrKeeperIsKilled$|" +
+		"^TestBash|^TestZsh|^TestTheUsersFiles|^TestCommandsAreMarkedAfter"
 	// Most tests wait for programs, so two halves run beside each other. Each skips the other.
 	for half, other := range map[string]string{"A": "^Test[^A]", "other": "^TestA"} {
 		t.Run(half, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(os.Args[0], "-test.run", run, "-test.skip", skip+"|"+other,
 				"-test.timeout", most.String())
-			cmd.Env = append(os.Environ(), keptVariable+"=1")
+			cmd.Env = append(os.Environ(), keptVariable+"=1", slowtest.Variable+"=")
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			if err := startUntagged(cmd); err != nil {

@@ -181,7 +181,7 @@ func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 func killFloods(t *testing.T, when string) {
 	kills := 10
 	if slowtest.On(t) {
-		kills = 50
+		kills = 20
 	}
 	link, logDir := newLink(t), t.TempDir()
 	next := int64(1) // the number of the line that has not been seen whole

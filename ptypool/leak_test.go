@@ -87,9 +87,9 @@ func TestNothingIsLeftOfManyTerminals(t *testing.T) {
 	if n := children(t); n != childrenBefore {
 		t.Errorf("%d children or zombies are left", n)
 	}
-	if n := runtime.NumGoroutine(); n > goroutines {
-		t.Errorf("%d goroutines, %d before", n, goroutines)
-	}
+	eventually(t, "there are no more goroutines than before", func() bool { // the last may just end
+		return runtime.NumGoroutine() <= goroutines
+	})
 }
 
 // idleTerminals is how many terminals the goals for threads and memory are stated for.
@@ -111,22 +111,23 @@ func startIdle(t testing.TB, p *Pool, n int) (terms []*Term) {
 // quiet is a Handler that wants nothing.
 type quiet struct{}
 
-func (quiet) Data([]byte)               {}
-func (quiet) Reply([]byte)              {}
-func (quiet) Clipboard([]byte)          {}
-func (quiet) Notification([]byte)       {}
-func (quiet) Title(string)              {}
-func (quiet) Cwd(string)                {}
-func (quiet) CommandDetection()         {}
-func (quiet) PromptStart()              {}
-func (quiet) CommandExecuted(string)    {}
-func (quiet) CommandFinished(int, bool) {}
-func (quiet) Bell()                     {}
-func (quiet) Started(*Term)             {}
-func (quiet) Output([]byte)             {}
-func (quiet) Fed()                      {}
-func (quiet) Ready()                    {}
-func (quiet) Exited(ExitStatus)         {}
+func (quiet) Data([]byte)                 {}
+func (quiet) Reply([]byte)                {}
+func (quiet) Clipboard([]byte)            {}
+func (quiet) Notification([]byte, string) {}
+func (quiet) Title(string)                {}
+func (quiet) Cwd(string)                  {}
+func (quiet) CommandDetection()           {}
+func (quiet) PromptStart()                {}
+func (quiet) CommandExecuted(string)      {}
+func (quiet) CommandFinished(int, bool)   {}
+func (quiet) Bell()                       {}
+func (quiet) DrawsPictures() bool         { return false }
+func (quiet) Started(*Term)               {}
+func (quiet) Output([]byte)               {}
+func (quiet) Fed()                        {}
+func (quiet) Ready()                      {}
+func (quiet) Exited(ExitStatus)           {}
 
 func TestFiveHundredIdleTerminalsNeedFewThreadsAndGoroutines(t *testing.T) {
 	p := newPool(t, Config{MaxTerminals: idleTerminals})

@@ -53,6 +53,7 @@ type Pool struct {
 	slots     int            // terminals counted against most, those being started included
 	most      int            // Config.MaxTerminals, or what SetMaxTerminals has put in its place
 	closed    bool
+	newest    []string // markers, at most maxNewest, the youngest last
 
 	searches searches // see FindPeer
 }
@@ -204,9 +205,10 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	for _, process := range processes {
 		process.Hangup(shutdownGrace)
 	}
-
 	for _, t := range terms {
-		t.Hangup(shutdownGrace)
+		if !t.over() { // what an ended one has left in the background stays
+			t.Hangup(shutdownGrace)
+		}
 	}
 	for _, t := range terms {
 		select {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"syscall"
@@ -14,14 +13,9 @@ import (
 	"termhost/ptypool/proctag"
 )
 
-const (
-	// ticksPerSecond is USER_HZ, the unit of starttime in /proc/PID/stat: 100 on every architecture
-	// that Go supports.
-	ticksPerSecond = 100
-	// maxEnviron, in bytes, is how much of a process's environment is searched: more than a usual
-	// ARG_MAX (2 MiB).
-	maxEnviron = 8 << 20
-)
+// ticksPerSecond is USER_HZ, the unit of starttime in /proc/PID/stat: 100 on every architecture
+// that Go supports.
+const ticksPerSecond = 100
 
 // procID identifies a process: its process id will be used again, but not together with its start
 // time.
@@ -56,7 +50,7 @@ func (p process) signal(sig syscall.Signal) error {
 	defer unix.Close(fd)
 	// The pidfd stands for one process, whatever gets its id later. If that is the process found in
 	// the table, it is the one that is signalled.
-	now, err := readProcess(p.pid, nil)
+	now, err := readProcess(p.pid, new(procReader), false)
 	if err != nil || now.id() != p.id() {
 		return nil
 	}
@@ -100,13 +94,13 @@ func scanProcs() (*procTable, error) {
 		tags:     make(map[proctag.Tag][]int),
 		children: make(map[int][]int),
 	}
-	var env bytes.Buffer
+	var r procReader
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue
 		}
-		p, err := readProcess(pid, &env)
+		p, err := readProcess(pid, &r, true)
 		if err != nil {
 			continue // it has ended, or is hidden from us
 		}
@@ -126,27 +120,20 @@ func scanProcs() (*procTable, error) {
 	return t, nil
 }
 
-// readProcess reads one process from /proc. env is a buffer for its environment; nil: the marker
-// and the tag are not needed.
-func readProcess(pid int, env *bytes.Buffer) (process, error) {
+// readProcess reads one process from /proc; marked: with its marker and its tag.
+func readProcess(pid int, r *procReader, marked bool) (process, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	stat, err := os.ReadFile(dir + "/stat")
+	stat, err := r.read(dir + "/stat")
 	if err != nil {
 		return process{}, err
 	}
 	p, err := parseStat(pid, stat)
-	if err != nil || env == nil || !p.alive() {
+	if err != nil || !marked || !p.alive() {
 		return p, err
 	}
 	p.tag = proctag.Of(pid)
-	f, err := os.Open(dir + "/environ")
-	if err != nil {
-		return p, nil
-	}
-	defer f.Close()
-	env.Reset()
-	if _, err := io.Copy(env, io.LimitReader(f, maxEnviron)); err == nil {
-		p.marker = findMarker(env.Bytes())
+	if env, err := r.read(dir + "/environ"); err == nil { // else it is another user's
+		p.marker = findMarker(env)
 	}
 	return p, nil
 }

@@ -38,21 +38,22 @@ func (r *recorder) event(f func()) {
 	r.changed = make(chan struct{})
 }
 
-func (r *recorder) Data(p []byte)             { r.event(func() { r.data.Write(p) }) }
-func (r *recorder) Exited(st ExitStatus)      { r.event(func() { r.exits = append(r.exits, st) }) }
-func (r *recorder) Started(t *Term)           { r.event(func() { r.term = t }) }
-func (r *recorder) Reply(p []byte)            { _ = r.term.Input(p) }
-func (r *recorder) Clipboard([]byte)          {}
-func (r *recorder) Notification([]byte)       {}
-func (r *recorder) Title(string)              {}
-func (r *recorder) Cwd(string)                {}
-func (r *recorder) CommandDetection()         {}
-func (r *recorder) PromptStart()              {}
-func (r *recorder) CommandExecuted(string)    {}
-func (r *recorder) CommandFinished(int, bool) {}
-func (r *recorder) Bell()                     {}
-func (r *recorder) Output([]byte)             {}
-func (r *recorder) Fed()                      {}
+func (r *recorder) Data(p []byte)               { r.event(func() { r.data.Write(p) }) }
+func (r *recorder) Exited(st ExitStatus)        { r.event(func() { r.exits = append(r.exits, st) }) }
+func (r *recorder) Started(t *Term)             { r.event(func() { r.term = t }) }
+func (r *recorder) Reply(p []byte)              { _ = r.term.Input(p) }
+func (r *recorder) Clipboard([]byte)            {}
+func (r *recorder) Notification([]byte, string) {}
+func (r *recorder) Title(string)                {}
+func (r *recorder) Cwd(string)                  {}
+func (r *recorder) CommandDetection()           {}
+func (r *recorder) PromptStart()                {}
+func (r *recorder) CommandExecuted(string)      {}
+func (r *recorder) CommandFinished(int, bool)   {}
+func (r *recorder) Bell()                       {}
+func (r *recorder) DrawsPictures() bool         { return false }
+func (r *recorder) Output([]byte)               {}
+func (r *recorder) Fed()                        {}
 func (r *recorder) Ready() {
 	if r.ready != nil {
 		r.ready()

@@ -138,6 +138,13 @@ func (t *Term) Hangup(grace time.Duration) {
 	t.backend.Hangup(max(grace, 0))
 }
 
+// over reports whether the terminal has ended, also if it is not [Term.Done] yet.
+func (t *Term) over() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.exited
+}
+
 // Done is closed when Exited has returned and the descriptors are closed. Processes that a Hangup
 // must still kill may be left; Pool.Shutdown waits for them.
 func (t *Term) Done() <-chan struct{} { return t.done }

@@ -152,12 +152,15 @@ func TestBashCommandLinesAreTrueOrMissing(t *testing.T) {
 			command("false", 1)},
 		{"readonly HISTTIMEFORMAT='%s '", "true", "false", nil},
 	} {
-		sh := startShell(t, shellSpec{name: "bash", files: map[string]string{".bashrc": c.rc}})
-		sh.run(c.first)
-		got := sh.run(c.second)
-		if c.want != nil && fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%s: %s, then %q: %q, want %q", c.rc, c.first, c.second, got, c.want)
-		}
+		t.Run(fmt.Sprintf("%s; %s; %s", c.rc, c.first, c.second), func(t *testing.T) {
+			t.Parallel()
+			sh := startShell(t, shellSpec{name: "bash", files: map[string]string{".bashrc": c.rc}})
+			sh.run(c.first)
+			got := sh.run(c.second)
+			if c.want != nil && fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
@@ -278,6 +281,7 @@ func TestZshPromptsOfTheUserAreKept(t *testing.T) {
 		{"no history", `unset HISTFILE; HISTSIZE=0; setopt hist_ignore_space`, `D;1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			sh := startShell(t, shellSpec{name: "zsh", files: map[string]string{".zshrc": c.rc}})
 			sh.run("true")
 			before := len(sh.out)

@@ -2,9 +2,11 @@ package sshd
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"net"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -60,26 +62,78 @@ func TestAgentForwarding(t *testing.T) {
 		t.Errorf("the agent's keys: %q", out)
 	}
 	socket, _ := r.askAgent(c, "run -- printenv SSH_AUTH_SOCK")
-	folder := filepath.Dir(socket)
-	if st, err := os.Stat(folder); err != nil || st.Mode() != fs.ModeDir|0o700 {
-		t.Errorf("its folder: %v, %v", st, err)
-	}
 	if st, err := os.Stat(socket); err != nil || st.Mode() != fs.ModeSocket|0o600 {
 		t.Errorf("its socket: %v, %v", st, err)
 	}
-	if again, _ := r.askAgent(c, "run -- printenv SSH_AUTH_SOCK"); again != socket {
-		t.Errorf("a second socket of one connection: %q", again)
+	if another, _ := r.askAgent(r.withAgent("bob"), "run -- printenv SSH_AUTH_SOCK"); another != socket {
+		t.Errorf("bob's socket is another one: %q", another)
 	}
 	for _, other := range []string{"alice", "bob"} {
 		if got := r.ssh(other, "", "run -- printenv SSH_AUTH_SOCK"); got.stdout != "" {
-			t.Errorf("another connection, %s's, gets %q", other, got.stdout)
+			t.Errorf("a connection without an agent, %s's, gets %q", other, got.stdout)
 		}
 	}
+	if _, err := net.Dial("unix", socket); err != nil {
+		t.Error(err)
+	}
+	outside := exec.Command("ssh-add", "-l")
+	outside.Env = []string{"SSH_AUTH_SOCK=" + socket, "PATH=" + os.Getenv("PATH")}
+	if out, err := hosttest.Output(outside); err == nil || strings.Contains(out, "SHA256") {
+		t.Errorf("a process outside of all terminals reaches an agent: %s", out)
+	}
+}
+
+// A terminal's SSH_AUTH_SOCK leads to the newest connection of whoever holds it, and to nobody else.
+func TestTheAgentOfATerminalIsItsHoldersNewest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""},
+		door: func(c *Config) { c.Policy.AgentForwarding = true }})
+	r.newKey("agentkey")
+	asked := 0
+	ask := func(by string) string {
+		t.Helper()
+		asked++
+		end := fmt.Sprintf("end %d", asked)
+		var log string
+		for _, command := range []string{"send --enter x " + end, "wait --timeout 1m --match '^" + end + "' x",
+			"log --text x"} {
+			done := r.ssh(by, "", command)
+			if log = done.stdout; done.status != 0 {
+				t.Fatalf("%s: %+v", command, done)
+			}
+		}
+		log = log[:strings.LastIndex(log, end)]
+		if i := strings.LastIndex(log, "begin\n"); i >= 0 {
+			log = log[i:]
+		}
+		return log
+	}
+	const loop = "stty -echo; while read x; do echo begin; ssh-add -l; echo \"$x\"; done"
+	c := r.withAgent("alice")
+	if _, ok := r.askAgent(c, "new -d -n x -- "+loop); !ok {
+		t.Fatal("no agent is forwarded")
+	}
+	key := r.fingerprint("agentkey")
+	if out := ask("alice"); !strings.Contains(out, key) {
+		t.Errorf("its maker's agent has %q", out)
+	}
 	c.Close()
-	hosttest.Eventually(t, "the folder goes with the connection", func() bool {
-		_, err := os.Lstat(folder)
-		return errors.Is(err, fs.ErrNotExist)
+	hosttest.Eventually(t, "without a connection it is refused", func() bool {
+		return !strings.Contains(ask("alice"), "SHA256:")
 	})
+	bob := r.withAgent("bob")
+	r.askAgent(bob, "whoami")
+	if out := ask("alice"); strings.Contains(out, "SHA256:") {
+		t.Errorf("it reaches bob's agent, who does not hold it: %q", out)
+	}
+	r.askAgent(r.withAgent("alice"), "whoami")
+	if out := ask("alice"); !strings.Contains(out, key) {
+		t.Errorf("a newer connection's agent has %q", out)
+	}
+	r.server.SetPolicy(Policy{})
+	if out := ask("alice"); strings.Contains(out, "SHA256:") {
+		t.Errorf("with agent_forwarding = false it reaches %q", out)
+	}
 }
 
 func TestWhoMayForwardAnAgent(t *testing.T) {

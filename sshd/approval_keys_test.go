@@ -75,13 +75,14 @@ type replies struct {
 	text string
 }
 
-func (r *replies) Reply(p []byte)    { r.text += string(p) }
-func (*replies) Data([]byte)         {}
-func (*replies) Title(string)        {}
-func (*replies) Bell()               {}
-func (*replies) Cwd(string)          {}
-func (*replies) Clipboard([]byte)    {}
-func (*replies) Notification([]byte) {}
+func (r *replies) Reply(p []byte)            { r.text += string(p) }
+func (*replies) Data([]byte)                 {}
+func (*replies) Title(string)                {}
+func (*replies) Bell()                       {}
+func (*replies) DrawsPictures() bool         { return false }
+func (*replies) Cwd(string)                  {}
+func (*replies) Clipboard([]byte)            {}
+func (*replies) Notification([]byte, string) {}
 
 // answers returns what the person's terminal would answer.
 func (p *person) answers(cols, rows int, questions string) string {

@@ -1,7 +1,6 @@
 package sshd
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -116,8 +115,15 @@ func TestNobodyApprovesWhatTheirWindowDoesNotShow(t *testing.T) {
 		if err := decision(t, answer); err != nil {
 			t.Errorf("%dx%d: %v", w.cols, w.rows, err)
 		}
-		hosttest.Eventually(t, fmt.Sprintf("at %dx%d it is typed, and nothing else", w.cols, w.rows), func() bool {
-			return squeezed(r.screen()) == "ready"+squeezed(line)+"^M"
+		shown := ""
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Logf("at %dx%d there is %q at last", w.cols, w.rows, shown)
+			}
+		})
+		hosttest.Eventually(t, "it is typed, and nothing else", func() bool {
+			shown = squeezed(r.screen())
+			return shown == "ready"+squeezed(line)+"^M"
 		})
 	}
 }
@@ -138,8 +144,8 @@ func TestALongTextIsScrolledThroughBeforeItIsApproved(t *testing.T) {
 	a.pressed("yae")
 	undecided(t, answer, "unread")
 	a.shows("space more n no Esc later")
-	a.typeIn("     ") // in haste: nothing is passed over
-	a.shows("rows 4 to 6 of 7")
+	a.typeIn("     ") // in haste: nothing is passed over, though a slow machine may go on from there
+	a.sees("rows 4 to 6 of 7")
 	hosttest.Eventually(t, "the end is read", func() bool {
 		a.typeIn(" ")
 		return strings.Contains(a.text(), "touch F")

@@ -15,8 +15,11 @@ import (
 // serverConfig returns a fresh configuration for one connection. charm.land/ssh adds host keys and
 // version to it.
 func (c *conn) serverConfig() *gossh.ServerConfig {
-	if c.proven != nil {
+	switch {
+	case c.proven != nil:
 		return c.provenConfig()
+	case c.carried != nil:
+		return c.carriedConfig()
 	}
 	return &gossh.ServerConfig{
 		Config:                    c.algorithms(),
@@ -151,9 +154,9 @@ func (c *conn) login(g authz.Grant) error {
 }
 
 // prove returns what follows the peer's key when the connection is over; nil for a peer that
-// another door has identified.
+// another door or host has identified.
 func (c *conn) prove(g authz.Grant) host.Proof {
-	if c.proven != nil {
+	if c.trusted() {
 		return nil
 	}
 	authority := c.cfg.Authority // the proof outlives the connection

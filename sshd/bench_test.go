@@ -11,6 +11,8 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // benchSession opens an SSH session with a pty and returns its streams.
@@ -136,13 +138,13 @@ func BenchmarkAttach(b *testing.B) {
 
 // BenchmarkIdleViewers is what an idle viewer holds on the server's side.
 func BenchmarkIdleViewers(b *testing.B) {
-	const count = 200
+	count := slowtest.Amount(200, 20)
 	r := newRig(b, rigOptions{})
 	r.ssh("alice", "", "new -d -n work -- echo ready; sleep 1000")
 	for b.Loop() {
 		before := held()
 		leave := r.crowd("alice", count, "attach work")
-		b.ReportMetric(float64(held()-before)/count, "B/viewer")
+		b.ReportMetric(float64(held()-before)/float64(count), "B/viewer")
 		leave()
 		r.empties()
 	}

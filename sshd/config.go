@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"termhost/authz"
 	"termhost/authz/admit"
 	"termhost/keys"
+	"termhost/sshd/verbs"
 )
 
 // Config is what a Server is made from. Host, Authority and HostKeys are required; the zero value
@@ -36,6 +38,10 @@ type Config struct {
 	// FileServer is the command line of a program that serves SFTP, such as package files; nil:
 	// there is no subsystem sftp.
 	FileServer []string
+	// TestNotify sends a test to where a person is notified, and returns a line for each place that
+	// says how it went, and whether all went well; nil: nobody is notified.
+	TestNotify func(ctx context.Context, p authz.Principal) (
+		lines []string, ok bool, err error)
 	// StateDir is the host's state folder: nobody below an admin may reach the sockets in it by a
 	// forward, and none listens there. "": there is none.
 	StateDir string
@@ -67,6 +73,13 @@ type Config struct {
 	DetachPrefix byte
 	// NoPrefix: nothing that is typed is a command.
 	NoPrefix bool
+
+	// Fleet returns the hosts that this one is in a fleet with, and Jump connects to the SSH server
+	// of one of them. nil: there is no fleet.
+	Fleet func() verbs.Fleet
+	Jump  func(host string) (net.Conn, error)
+	// NoFleet says why Fleet returns nil; nil: the host is in none.
+	NoFleet func() error
 
 	// GitHub is where `invite --github` fetches keys from; the zero GitHub is github.com.
 	GitHub keys.GitHub

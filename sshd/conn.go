@@ -29,6 +29,7 @@ type conn struct {
 	admission *admit.Admission
 	source    authz.Source
 	proven    *authz.Principal // whom another door has proven the peer to be; nil: nobody has
+	carried   *Carried         // how another host proves it; nil: no other host carries it
 
 	// Used during the handshake only, by the goroutine that serves the connection.
 	ciphers  []string // to be offered
@@ -52,9 +53,6 @@ type conn struct {
 	proving sync.Mutex  // held while host keys are proven; the locks of x/crypto are taken under it
 	proofs  int         // how many the peer has asked for; guarded by proving
 
-	agentMu sync.Mutex // held while the socket is made; no other lock is taken under it
-	agent   string     // the path of the socket of the peer's agent; "": there is none
-
 	mu        sync.Mutex              // nothing is locked under it
 	next      *time.Timer             // of the next keepalive; nil: there is none yet
 	sessions  int                     // open SSH sessions
@@ -73,25 +71,33 @@ type conn struct {
 // errPeerGone ends a connection that the peer has closed.
 var errPeerGone = errors.New("the connection was closed by the peer")
 
-func newConn(s *Server, nc net.Conn, a *admit.Admission, proven *authz.Principal) *conn {
+func newConn(s *Server, nc net.Conn, a *admit.Admission, by origin) *conn {
 	c := &conn{
 		srv:       s,
 		cfg:       s.cfg(),
 		log:       s.log.With("remote", nc.RemoteAddr().String()),
 		admission: a,
-		proven:    proven,
+		proven:    by.proven,
+		carried:   by.carried,
 		ciphers:   ciphers(),
 		listening: map[endpoint]*listening{},
 	}
 	door := host.DoorSSH
-	if proven != nil {
+	switch {
+	case by.proven != nil:
 		door = host.DoorUnix
+	case by.carried != nil:
+		door = host.DoorFleet
 	}
 	c.source = authz.NewSource(nc.RemoteAddr(), door)
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.in = &intake{unread: &s.unread, patience: s.patience, background: c.inBackground,
 		inlets: map[*inlet]struct{}{}}
-	c.nc = progressing{transport.NewProgress(nc, s.stall), c.in, c.ctx.Done()}
+	stall := s.stall
+	if by.carried != nil {
+		stall = max(stall, CarriedPatience)
+	}
+	c.nc = progressing{transport.NewProgress(nc, stall), c.in, c.ctx.Done()}
 	return c
 }
 
@@ -118,12 +124,15 @@ func (c *conn) serve() {
 		c.failed(c.nc, err)
 		return
 	}
-	if c.proven == nil {
+	if !c.trusted() {
 		nc = &handshake{Conn: nc, socket: c.nc.Conn, admission: c.admission, turns: c.srv.turns,
 			stop: c.ctx.Done(), refuse: c.drop}
 	}
 	c.sshServer(deadline).HandleConn(nc)
 }
+
+// trusted reports whether the peer is no stranger, for whom the host must not compute much.
+func (c *conn) trusted() bool { return c.proven != nil || c.carried != nil }
 
 // sshServer returns what handles the connection.
 func (c *conn) sshServer(deadline time.Time) *ssh.Server {
@@ -145,6 +154,9 @@ func (c *conn) sshServer(deadline time.Time) *ssh.Server {
 			"streamlocal-forward@openssh.com":        c.listenUnix,
 			"cancel-streamlocal-forward@openssh.com": c.cancelUnix,
 		},
+	}
+	if c.carried != nil {
+		return c.carriedServer(server)
 	}
 	for _, k := range c.cfg.exchangeKeys() {
 		server.AddHostKey(k)

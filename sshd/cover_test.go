@@ -31,6 +31,7 @@ func TestOnlyAKeyClosesTheHelpAndNothingElseIsLostOrTyped(t *testing.T) {
 		for _, text := range then {
 			p.typeIn(text)
 		}
+		p.gone("Any key closes this.")
 	}
 	// Focus, mouse and a key that is let go close nothing.
 	help("\x1b[I", "\x1b[<0;1;1M", "\x1b[M !!", "\x1b[57441;1:3u", "\x1b[63;1:3u", "q")
@@ -46,6 +47,14 @@ func TestOnlyAKeyClosesTheHelpAndNothingElseIsLostOrTyped(t *testing.T) {
 	if got := r.screen(); got != want {
 		t.Errorf("the program was typed\n%s\nnot\n%s", got, want)
 	}
+}
+
+// gone waits until text is not shown any more, in a window of 80 by 24.
+func (p *person) gone(text string) {
+	p.t.Helper()
+	hosttest.Eventually(p.t, text+" goes", func() bool {
+		return !strings.Contains(p.shown(80, 24), text)
+	})
 }
 
 func TestThePrefixIsSentOnAsItCame(t *testing.T) {
@@ -99,14 +108,14 @@ func TestNoticesCostNoScrollbackAndLoseNone(t *testing.T) {
 		p.typeIn("\x1c?")
 		p.sees("Any key closes this.")
 		p.typeIn("q")
-		p.sees("at-50")
+		p.gone("Any key closes this.")
 	}
 	p.once(80, 24, 50)
 	p.typeIn("\x1c?")
 	p.sees("Any key closes this.")
-	for _, at := range []string{"at-150", "at-200"} { // while it is covered
+	for _, top := range []string{"line-129-end", "line-179-end"} { // while the rest is covered
 		r.ssh("alice", "", "send --enter work")
-		p.sees(at)
+		p.sees(top)
 	}
 	p.typeIn("q\r")
 	p.sees("at-230")

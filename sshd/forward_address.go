@@ -3,13 +3,16 @@ package sshd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"termhost/authz"
+	"termhost/sshd/verbs"
 )
 
 const (
@@ -21,9 +24,12 @@ const (
 
 // connect opens a connection to where the peer wants to forward.
 func (c *conn) connect(host string, port uint32) (net.Conn, error) {
+	if nc, err := c.jump(host, port); nc != nil || err != nil {
+		return nc, err
+	}
 	addrs, err := c.permitted(authz.ForwardOpen, host, port)
 	if err != nil {
-		return nil, err
+		return nil, c.noJump(host, port, err)
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, connectTime)
 	defer cancel()
@@ -35,7 +41,53 @@ func (c *conn) connect(host string, port uint32) (net.Conn, error) {
 			return c.relay(nc), nil
 		}
 	}
-	return nil, plainError(err)
+	return nil, c.noJump(host, port, plainError(err))
+}
+
+// jumpPort is the port of `ssh -J`, unless the client's configuration says another. The SSH server
+// of the other host is meant, wherever that listens.
+const jumpPort = 22
+
+// jump connects to the SSH server of another host of the fleet: `ssh -J`. It returns nil for what
+// is none. The peer proves itself there; here it only needs to be let through.
+func (c *conn) jump(host string, port uint32) (net.Conn, error) {
+	if c.cfg.Fleet == nil || c.cfg.Jump == nil || port != jumpPort {
+		return nil, nil
+	}
+	f := c.cfg.Fleet()
+	if f == nil || !slices.ContainsFunc(f.Hosts(), func(h verbs.FleetHost) bool {
+		return h.Name == host && !h.Self
+	}) {
+		return nil, nil
+	}
+	if c.srv.policy.Load().Forwarding == ForwardNowhere {
+		return nil, ruleForwardsOff
+	}
+	target := authz.Target{Host: host, Port: port}
+	if err := authz.Check(c.principal(), authz.ForwardOpen, target); err != nil {
+		return nil, err
+	}
+	return c.cfg.Jump(host)
+}
+
+// noJump adds to the error of a forward why it is no `ssh -J` to a host of the fleet, for who may
+// do that.
+func (c *conn) noJump(host string, port uint32, err error) error {
+	if c.cfg.Fleet == nil || c.cfg.Jump == nil || port != jumpPort {
+		return err
+	}
+	f, target := c.cfg.Fleet(), authz.Target{Host: host, Port: port}
+	if _, ip := netip.ParseAddr(host); f == nil || ip == nil ||
+		authz.Check(c.principal(), authz.ForwardOpen, target) != nil {
+		return err
+	}
+	hosts := f.Hosts()
+	for _, h := range hosts {
+		if h.Name == host && h.Self {
+			return fmt.Errorf("%w; %s is this host itself: log in to it without -J", err, host)
+		}
+	}
+	return fmt.Errorf("%w; %w", err, verbs.NoHost(host, hosts))
 }
 
 // relay returns nc, which a forward leads to. The host is told whose bytes it carries, for as long

@@ -27,8 +27,10 @@ const maxProofs = 32
 // does not say when a handshake has ended.
 func (c *conn) established(sc *gossh.ServerConn) {
 	c.begun.Do(func() {
-		c.keepalive(sc)
-		if c.proven == nil {
+		if c.carried == nil { // the fleet knows better whether the other host is there
+			c.keepalive(sc)
+		}
+		if !c.trusted() {
 			_, _, _ = sc.SendRequest(hostKeysRequest, false, c.hostKeyList()) // fails with sc
 		}
 	})
@@ -71,7 +73,7 @@ func sshString(b []byte) []byte { return gossh.Marshal(struct{ B []byte }{b}) }
 // for awaitProofs.
 func (c *conn) proveHostKeys(ctx ssh.Context, _ *ssh.Server, req *gossh.Request) (bool, []byte) {
 	sc, ok := ctx.Value(ssh.ContextKeyConn).(*gossh.ServerConn)
-	if !ok || c.proven != nil {
+	if !ok || c.trusted() {
 		return false, nil
 	}
 	c.established(sc)
@@ -120,7 +122,7 @@ func (c *conn) proveKeys(sc *gossh.ServerConn, payload []byte) (proofs []byte, e
 func (s *sshSession) awaitProofs() {
 	c := s.c
 	openSSH := strings.HasPrefix(string(s.sc.ClientVersion()), "SSH-2.0-OpenSSH_")
-	if c.proven == nil && openSSH && len(c.cfg.plainKeys()) > 1 && !c.awaited.Swap(true) {
+	if !c.trusted() && openSSH && len(c.cfg.plainKeys()) > 1 && !c.awaited.Swap(true) {
 		s.Answers()
 	}
 	c.proving.Lock()

@@ -334,6 +334,10 @@ func TestInvitationsForNamedKeys(t *testing.T) {
 		"--terminal build stdin":                    "invited already",
 		"--terminal build ../x":                     "a guest's name is",
 		"gwen":                                      "--terminal",
+		"--terminal build --page":                   "no HTTP port",
+		"--terminal build --page --url ftp://x":     "the URL must be",
+		"--terminal build --page --github gwen":     "--page is for a browser's key",
+		"--terminal build --url https://x.example":  "--url is for --page",
 	} {
 		if got := r.ssh("alice", "", "invite "+args); got.status == 0 || got.stdout != "" ||
 			!strings.Contains(got.stderr, refusal) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // percentiles reports the median and the 99th percentile of what took how long.
@@ -96,13 +97,13 @@ func BenchmarkMCPRun(b *testing.B) {
 
 // BenchmarkIdleMCP is what an idle MCP session holds on the server's side, with its connection.
 func BenchmarkIdleMCP(b *testing.B) {
-	const count = 100
+	count := slowtest.Amount(100, 20)
 	r := newRig(b, rigOptions{})
 	r.ssh("alice", "", "new -d -n work -- echo ready; sleep 1000")
 	for b.Loop() {
 		before := held()
 		leave := r.crowd("alice", count, "mcp")
-		b.ReportMetric(float64(held()-before)/count/1024, "KiB/session")
+		b.ReportMetric(float64(held()-before)/float64(count)/1024, "KiB/session")
 		leave()
 		r.empties()
 	}

@@ -146,9 +146,8 @@ func TestAnMCPClientThatDoesNotWaitIsNoViewer(t *testing.T) {
 			t.Errorf("kick: %+v", got)
 		}
 	}
-	if text := r.mcpCall(l, 2, "terminal_send", `{"terminal":"w","text":"it"}`); !strings.Contains(text, "got it") {
-		t.Errorf("%q", text)
-	}
+	r.mcpCall(l, 2, "terminal_send", `{"terminal":"w","text":"it"}`)
+	r.shows("w", "got it") // its answer may come before the program's
 }
 
 func TestWhoMayOnlyLookSpeaksMCPAsAnObserver(t *testing.T) {

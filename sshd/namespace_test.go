@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -30,7 +31,8 @@ func ownNetwork(t testing.TB) (inside bool) {
 	args := []string{"-test.run=^" + t.Name() + "$", "-test.v"}
 	if _, ok := t.(*testing.B); ok {
 		args = []string{"-test.run=^$", "-test.bench=^" + t.Name() + "$", "-test.v",
-			"-test.benchtime=13x"}
+			fmt.Sprintf("-test.short=%v", testing.Short()),
+			fmt.Sprintf("-test.benchtime=%dx", slowtest.Amount(13, 1))}
 	}
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(os.Environ(), namespaceVariable+"=1")

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"termhost/ahp/hosttest/slowtest"
+	"termhost/ptypool/vt"
 
 	gossh "golang.org/x/crypto/ssh"
 )
@@ -30,6 +33,7 @@ func (r *rig) open(c *gossh.Client, cols, rows int, command string) *person {
 	}
 	r.t.Cleanup(func() { s.Close() })
 	p := &person{t: r.t, s: s, out: newTranscript()}
+	p.out.shown = newShown(cols, rows)
 	if err := s.RequestPty("xterm-256color", rows, cols, nil); err != nil {
 		r.t.Fatal(err)
 	}
@@ -56,7 +60,8 @@ func (p *person) typeIn(text string) {
 	}
 }
 
-// sees waits until text has been shown since the last call.
+// sees waits until text has been shown since the last call: in the output, or in a line of the
+// window that has changed, of which only a part may have been drawn.
 func (p *person) sees(text string) {
 	p.t.Helper()
 	if got, ok := p.out.awaitFor(text, slowtest.PatienceOf(p.t)); !ok {
@@ -97,6 +102,7 @@ type transcript struct {
 	text    []byte
 	read    int // what await has consumed
 	changed chan struct{}
+	shown   *shown // nil: it is not of a terminal
 }
 
 func newTranscript() *transcript { return &transcript{changed: make(chan struct{})} }
@@ -105,6 +111,7 @@ func (tr *transcript) Write(p []byte) (int, error) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.text = append(tr.text, p...)
+	tr.shown.show(p)
 	close(tr.changed)
 	tr.changed = make(chan struct{})
 	return len(p), nil
@@ -121,8 +128,7 @@ func (tr *transcript) awaitFor(text string, most time.Duration) (rest string, ok
 	for {
 		tr.mu.Lock()
 		changed := tr.changed
-		if i := bytes.Index(tr.text[tr.read:], []byte(text)); i >= 0 {
-			tr.read += i + len(text)
+		if tr.found([]byte(text)) {
 			tr.mu.Unlock()
 			return "", true
 		}
@@ -134,6 +140,83 @@ func (tr *transcript) awaitFor(text string, most time.Duration) (rest string, ok
 			return rest, false
 		}
 	}
+}
+
+// found consumes up to text. The lock is held.
+func (tr *transcript) found(text []byte) bool {
+	if i := bytes.Index(tr.text[tr.read:], text); i >= 0 {
+		tr.read += i + len(text)
+		tr.shown.see(string(text), tr.read)
+		return true
+	}
+	from, ok := tr.shown.find(string(text))
+	tr.read = max(tr.read, from)
+	return ok
+}
+
+// shown is what the window of a terminal shows, and since when. Output comes in pieces.
+type shown struct {
+	screen *vt.Screen
+	ends   []int // of the pieces
+	lines  []shownLine
+	seen   int // the piece in which something was seen last
+}
+
+type shownLine struct {
+	text  string
+	piece int      // in which it was drawn last
+	seen  []string // what was seen in it since
+}
+
+func newShown(cols, rows int) *shown {
+	return &shown{screen: vt.New(cols, rows, vt.Options{}), ends: []int{0}}
+}
+
+// show shows a piece of output.
+func (s *shown) show(p []byte) {
+	if s == nil {
+		return
+	}
+	piece := len(s.ends)
+	s.ends = append(s.ends, s.ends[piece-1]+len(p))
+	s.screen.Feed(p, nil)
+	lines := strings.Split(string(s.screen.AppendText(nil, false)), "\n")
+	s.lines = append(s.lines, make([]shownLine, max(0, len(lines)-len(s.lines)))...)[:len(lines)]
+	for i, line := range lines {
+		if s.lines[i].text != line {
+			s.lines[i] = shownLine{text: line, piece: piece}
+		}
+	}
+}
+
+// see records that text was seen in the output before end.
+func (s *shown) see(text string, end int) {
+	if s == nil {
+		return
+	}
+	s.seen, _ = slices.BinarySearch(s.ends, end)
+	for i := range s.lines {
+		if l := &s.lines[i]; l.piece <= s.seen && strings.Contains(l.text, text) {
+			l.seen = append(l.seen, text)
+		}
+	}
+}
+
+// find sees text in a line in which it was not seen before, which was drawn after what was seen
+// last, or in the same piece. It returns where that begins in the output.
+func (s *shown) find(text string) (from int, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	for i := range s.lines {
+		l := &s.lines[i]
+		if l.piece < s.seen || slices.Contains(l.seen, text) || !strings.Contains(l.text, text) {
+			continue
+		}
+		s.seen, l.seen = l.piece, append(l.seen, text)
+		return s.ends[max(l.piece-1, 0)], true
+	}
+	return 0, false
 }
 
 func (tr *transcript) all() string {

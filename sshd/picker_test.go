@@ -124,7 +124,7 @@ func TestThePicker(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{people: crew()})
 	for _, name := range []string{"build", "jobs", "kernel", "xylem", "test"} {
-		r.ssh("bob", "", "new -d -n "+name+" -- stty raw -echo; printf 'ready at "+name+" '; exec cat -v")
+		r.ssh("bob", "", "new -d -n "+name+" -- echo 'ready at "+name+" '; exec sleep 1000") // which wants nobody
 	}
 	p := r.open(r.dial("bob"), 80, 24, "attach build")
 	p.sees("ready at build")
@@ -135,10 +135,10 @@ func TestThePicker(t *testing.T) {
 	}
 	goes("jj", "kernel")
 	goes("k", "jobs")
-	goes("te", "test")
+	goes("/te", "test")
 	goes("/xy", "xylem")
 	goes("\x1b[H\x1bOB", "jobs")
-	goes("zz\x7f\x7fkern", "kernel")
+	goes("/zz\x7f\x7fkern", "kernel")
 	goes("/j\x1b[A", "jobs") // to the list, filtered
 	p.typeIn("\x1clr")
 	p.sees("Title of jobs: _")

@@ -7,6 +7,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/sshd/typed"
 	"termhost/sshd/verbs"
 	"termhost/sshd/wire"
 )
@@ -48,8 +49,10 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 		return s.windowChange(req.Payload), nil
 	case "signal":
 		return s.signal(req.Payload), nil
-	case endOfWrite:
+	case wire.EndOfWrite:
 		return s.endOfWrite(), nil
+	case wire.WantElsewhere:
+		return s.countElsewhere(req.Payload), nil
 	}
 	if s.started { // the others set up what is started, or start it
 		return false, nil
@@ -61,6 +64,17 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 		return s.setEnv(req.Payload), nil
 	case agentRequest:
 		return s.agentReq(), nil
+	case wire.Arrives:
+		s.arrival = new(wire.Arrival)
+		return s.c.carried != nil && gossh.Unmarshal(req.Payload, s.arrival) == nil, nil
+	case wire.Listed:
+		s.listed = s.c.carried != nil
+		return s.listed, nil
+	case wire.Typed:
+		if s.c.carried != nil && s.pty != nil && s.typed == nil {
+			s.typed = typed.NewReader(s.in, s.c.carried.Late, s.notTyped)
+		}
+		return s.typed != nil, nil
 	case wire.InputTaken:
 		s.counts = s.c.proven != nil
 		return s.counts, nil
@@ -80,6 +94,9 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 		}
 	case "subsystem":
 		name, ok := stringPayload(req.Payload)
+		if s.c.carried != nil && name != ahpSubsystem { // another host carries verbs and AHP only
+			return false, nil
+		}
 		if sub, known := subsystemNamed(name); ok && known {
 			return true, func() verbs.Exit { return verbs.Exit{Status: s.subsystem(sub)} }
 		}
@@ -113,16 +130,25 @@ func isPlain(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f }) < 0
 }
 
-// endOfWrite is the request with which OpenSSH's clients say that they can write no more of the
-// channel's output (PROTOCOL, section 2.1). They send it to servers whose version is OpenSSH's.
-const endOfWrite = "eow@openssh.com"
-
 func (s *sshSession) endOfWrite() bool {
 	select {
 	case <-s.refused:
 	default:
 		close(s.refused)
 	}
+	return true
+}
+
+// maxElsewhere bounds how many terminals want somebody on other hosts.
+const maxElsewhere = 1_000_000
+
+// countElsewhere notes how many do.
+func (s *sshSession) countElsewhere(payload []byte) bool {
+	var msg wire.Count
+	if s.c.carried == nil || gossh.Unmarshal(payload, &msg) != nil {
+		return false
+	}
+	s.elsewhere.Set(int(min(msg.Count, maxElsewhere)))
 	return true
 }
 
@@ -181,7 +207,7 @@ func (s *sshSession) setEnv(payload []byte) bool {
 // signal passes a signal on to the verb that runs, if it reads signals.
 func (s *sshSession) signal(payload []byte) bool {
 	name, ok := stringPayload(payload)
-	sig, known := signalNumber(name)
+	sig, known := wire.SignalNumber(name)
 	if !ok || !known || !s.started {
 		return false
 	}

@@ -64,6 +64,7 @@ type Server struct {
 	unread   admit.Tally
 	patience time.Duration
 	forwards admit.Places // of all connections
+	agents   agents
 	mcp      *mcp.Server
 
 	mu        sync.Mutex // nothing of ours is locked under it
@@ -94,6 +95,7 @@ func New(cfg Config) (*Server, error) {
 	if s.mcp == nil {
 		s.mcp = mcp.New(mcp.Options{Version: cfg.Version, Log: cfg.Log})
 	}
+	s.agents.srv = s
 	s.gate = admit.NewGate(admit.GateOptions{
 		Startups: cfg.MaxStartups, PerSource: startupsPerSource, Grace: startupGrace,
 		Burst: startupBurst, Stages: int(stages), Penalties: s.penalties,
@@ -115,7 +117,8 @@ func (s *Server) cfg() *settings { return s.live.Load() }
 func (s *Server) set(cfg Config) {
 	s.live.Store(&settings{cfg, &verbs.Runner{
 		Prefix: cfg.DetachPrefix, Version: cfg.Version, FileServer: cfg.FileServer,
-		GitHub: cfg.GitHub, Address: s.address, HostKey: cfg.hostKey,
+		GitHub: cfg.GitHub, Fleet: cfg.Fleet, NoFleet: cfg.NoFleet, TestNotify: cfg.TestNotify,
+		Address: s.address, HostKey: cfg.hostKey,
 		Ordinary: func() bool { return s.policy.Load().Shell },
 		Quiet:    func() bool { return s.policy.Load().Quiet },
 	}})
@@ -160,14 +163,19 @@ func (s *Server) address() string {
 
 // start serves nc on a goroutine of its own, if the gate lets it in.
 func (s *Server) start(nc net.Conn) {
-	s.admit(nc, nil, func(serve func()) { go serve() })
+	s.admit(nc, origin{}, func(serve func()) { go serve() })
 }
 
-// admit gives run a function that serves nc, if the gate lets nc in. proven is whom another door
-// has proven the peer to be, or nil.
-func (s *Server) admit(nc net.Conn, proven *authz.Principal, run func(serve func())) {
+// origin is who has proven the peer of a connection; zero: nobody has.
+type origin struct {
+	proven  *authz.Principal // another door
+	carried *Carried         // another host
+}
+
+// admit gives run a function that serves nc, if the gate lets nc in.
+func (s *Server) admit(nc net.Conn, by origin, run func(serve func())) {
 	admission, refusal := s.gate.Proven(), ""
-	if proven == nil {
+	if by == (origin{}) {
 		admission, refusal = s.gate.Admit(admit.SourceOf(nc.RemoteAddr()))
 	}
 	if refusal != "" {
@@ -178,7 +186,7 @@ func (s *Server) admit(nc net.Conn, proven *authz.Principal, run func(serve func
 		turnAway(nc, refusal)
 		return
 	}
-	c := newConn(s, nc, admission, proven)
+	c := newConn(s, nc, admission, by)
 	admission.OnDrop(c.drop)
 	s.mu.Lock()
 	if s.closed {
@@ -225,6 +233,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		c.end(errShutdown)
 	}
 	s.mu.Unlock()
+	s.agents.close()
 
 	gone := make(chan struct{})
 	go func() {

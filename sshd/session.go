@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -9,7 +10,10 @@ import (
 	"charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
 
+	"termhost/ahp/host"
+	"termhost/sshd/typed"
 	"termhost/sshd/verbs"
+	"termhost/sshd/wire"
 )
 
 // sshSession is one SSH session: a channel of type "session" (RFC 4254 section 6). One goroutine,
@@ -27,13 +31,16 @@ type sshSession struct {
 	cancel context.CancelCauseFunc
 
 	// Set by requests before anything is started, then read-only.
-	pty     *ptyRequest // nil: none
-	env     []string    // NAME=value, accepted ones only
-	dir     string      // where the peer is on this machine; "": elsewhere, or it has not said
-	config  string      // see wire.ConfigVariable; likewise
-	agent   string      // the socket of the peer's agent; "": it is not forwarded
-	counts  bool        // the peer wants to know what of its input has been taken
-	started bool        // a shell, a command or a subsystem
+	pty     *ptyRequest   // nil: none
+	env     []string      // NAME=value, accepted ones only
+	dir     string        // where the peer is on this machine; "": elsewhere, or it has not said
+	config  string        // see wire.ConfigVariable; likewise
+	agent   string        // the socket of the peer's agent; "": it is not forwarded
+	arrival *wire.Arrival // see wire.Arrives; nil: the other host has not said
+	listed  bool          // see wire.Listed
+	counts  bool          // the peer wants to know what of its input has been taken
+	typed   *typed.Reader // of in: see wire.Typed; nil: that is what was typed
+	started bool          // a shell, a command or a subsystem
 
 	running   sync.WaitGroup // what was started, and what that has started with Go
 	finishing atomic.Bool    // finish has been called
@@ -43,6 +50,8 @@ type sshSession struct {
 	signals chan syscall.Signal // those that nobody reads are dropped
 	resized chan struct{}       // 1 deep: window has changed
 	refused chan struct{}       // closed by requests: see OutputRefused
+
+	elsewhere *verbs.Count // see wire.WantElsewhere
 
 	mu     sync.Mutex // nothing is locked under it
 	window verbs.Window
@@ -84,6 +93,8 @@ func newSSHSession(c *conn, ch gossh.Channel) *sshSession {
 		signals: make(chan syscall.Signal, signalBacklog),
 		resized: make(chan struct{}, 1),
 		refused: make(chan struct{}),
+
+		elsewhere: verbs.NewCount(),
 	}
 	s.stdout.refused = s.refused
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
@@ -100,10 +111,26 @@ func (s *sshSession) finish(end verbs.Exit) {
 		return
 	}
 	s.awaitProofs()
+	s.sendDismissed()
 	s.sendExit(end)
 	s.EndOutput()
 	_ = s.ch.Close()
 	s.DiscardInput() // until the peer has closed its side as well
+}
+
+// sendDismissed tells another host that its peer's login has ended, but not this host.
+func (s *sshSession) sendDismissed() {
+	why := context.Cause(s.ctx)
+	if s.c.carried == nil || why == nil {
+		return
+	}
+	for _, other := range []error{verbs.ErrHungUp, errPeerGone, errShutdown, host.ErrClosed,
+		host.ErrLeaving} {
+		if errors.Is(why, other) {
+			return
+		}
+	}
+	_, _ = s.ch.SendRequest(wire.Dismissed, false, nil)
 }
 
 // sendExit tells the peer how what it has run has ended.
@@ -117,6 +144,6 @@ func (s *sshSession) sendExit(end verbs.Exit) {
 		Name           string
 		Core           bool
 		Text, Language string
-	}{Name: signalName(end.Signal), Core: end.Core}
+	}{Name: wire.SignalName(end.Signal), Core: end.Core}
 	_, _ = s.ch.SendRequest("exit-signal", false, gossh.Marshal(&payload))
 }

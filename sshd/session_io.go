@@ -21,6 +21,13 @@ func (s *sshSession) caller() verbs.Caller {
 	c := verbs.Caller{IO: s, Conn: s.c.host, Grant: s.c.grant, Endpoints: s.c.endpoints(),
 		Local: s.c.proven != nil, Dir: s.dir, Config: s.config, AgentSocket: s.agent,
 		MCP: s.runMCP}
+	if s.c.carried != nil {
+		c.Carried, c.Shows, c.WantElsewhere = s.c.carried.Host, s.shows, s.elsewhere
+		c.Listed = s.listed
+		if s.arrival != nil {
+			c.Arrives, c.Arriving, c.Away = true, s.arrival.Text, s.arrival.Away
+		}
+	}
 	if s.counts {
 		c.Taken = s.taken
 	}
@@ -31,6 +38,12 @@ func (s *sshSession) caller() verbs.Caller {
 func (s *sshSession) taken(bytes uint64, shown bool) {
 	_, _, _ = s.sc.SendRequest(wire.InputTaken, false,
 		gossh.Marshal(&wire.Taken{Bytes: bytes, Shown: shown}))
+}
+
+// shows is [verbs.Caller.Shows].
+func (s *sshSession) shows(name string, readOnly bool) {
+	_, _ = s.ch.SendRequest(wire.ShowsTerminal, false,
+		gossh.Marshal(&wire.Shows{Name: name, ReadOnly: readOnly}))
 }
 
 // endpoints returns both ends of the connection as sshd's SSH_CONNECTION has them, by which
@@ -45,7 +58,17 @@ func (c *conn) endpoints() string {
 }
 
 // Stdin is the channel's input.
-func (s *sshSession) Stdin() io.Reader { return s.in }
+func (s *sshSession) Stdin() io.Reader {
+	if s.typed != nil {
+		return s.typed
+	}
+	return s.in
+}
+
+// notTyped tells the host from which typed messages come how many keys were dropped.
+func (s *sshSession) notTyped(keys int) {
+	_, _ = s.ch.SendRequest(wire.NotTyped, false, gossh.Marshal(&wire.Keys{Count: uint32(keys)}))
+}
 
 // DiscardInput has the channel's input thrown away as it comes.
 func (s *sshSession) DiscardInput() { s.Go("discarding input", s.in.discard) }
@@ -96,7 +119,7 @@ func (s *sshSession) Env() []string { return s.env }
 func (s *sshSession) OutputRefused() <-chan struct{} { return s.refused }
 
 // RefuseInput says the same of the channel's input to the client. Others than OpenSSH's ignore it.
-func (s *sshSession) RefuseInput() { _, _ = s.ch.SendRequest(endOfWrite, false, nil) }
+func (s *sshSession) RefuseInput() { _, _ = s.ch.SendRequest(wire.EndOfWrite, false, nil) }
 
 // EndOutput ends the channel's output. x/crypto does not guard that against a write that is under
 // way: if the peer keeps one waiting, it is not told.

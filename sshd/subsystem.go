@@ -24,10 +24,13 @@ type subsystem struct {
 	serve func(*sshSession) int
 }
 
+// ahpSubsystem is the one that other hosts may carry, too.
+const ahpSubsystem = "ahp"
+
 // subsystems returns the table. A name that is not in it is refused.
 func subsystems() []subsystem {
 	return []subsystem{
-		{"ahp", authz.Subsystem, (*sshSession).serveAHP},
+		{ahpSubsystem, authz.Subsystem, (*sshSession).serveAHP},
 		{"sftp", authz.Files, (*sshSession).serveFiles},
 		{"mcp", authz.Subsystem, func(s *sshSession) int { return s.serveMCP("", "") }},
 	}
@@ -109,6 +112,9 @@ func (s *sshSession) serveAHP() int {
 	lines := transport.NewLines(in, s.stdout, s.c.cfg.MaxMessageBytes, leave)
 	opts := s.c.cfg.AHP
 	opts.Log = s.c.log
+	if s.c.carried != nil { // who comes from another host goes nowhere else
+		opts.Fleet, opts.Late = nil, s.c.carried.Late
+	}
 	// Why it ended has been said, and is nothing that the log needs.
 	_ = rpc.Serve(lines, hc, opts)
 	return verbs.StatusOK // finish has been called
@@ -129,7 +135,7 @@ func (s *sshSession) serveMCP(as, dir string) int {
 	in, out := io.Pipe()
 	defer in.Close()
 	go func() {
-		_, err := io.CopyBuffer(out, s.in, make([]byte, 4<<10)) // sessions are idle mostly
+		_, err := io.CopyBuffer(out, s.Stdin(), make([]byte, 4<<10)) // sessions are idle mostly
 		out.CloseWithError(err)
 	}()
 	stop := context.AfterFunc(s.ctx, func() { in.CloseWithError(context.Cause(s.ctx)) })

@@ -34,13 +34,13 @@ func TestTwentyClientsAtOnceAllGetIn(t *testing.T) {
 }
 
 // rekeyAfter is how many bytes are sent before keys are exchanged anew.
-const rekeyAfter = 1 << 20
+const rekeyAfter = 256 << 10
 
 // Both sides send while keys are exchanged anew, with the ciphers that OpenSSH 10 prefers.
 func TestKeysAreExchangedAnewUnderLoad(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
-	data := make([]byte, 24*rekeyAfter)
+	data := make([]byte, 12*rekeyAfter)
 	_, _ = rand.Read(data)
 	for _, cipher := range []string{gossh.CipherAES128GCM, gossh.CipherChaCha20Poly1305} {
 		args := r.sshArgs("alice", "-v", "-o", fmt.Sprintf("RekeyLimit=%d", rekeyAfter), "-o", "Ciphers="+cipher)

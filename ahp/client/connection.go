@@ -128,37 +128,6 @@ func (c *Client) serve() error {
 	}
 }
 
-// message is what the host sends: a response or a notification.
-type message struct {
-	id, params, result json.RawMessage
-	method             string
-	err                *ahp.Error
-}
-
-// decode takes a message apart, of which the values are parts: output is long, and not copied.
-func decode(msg []byte) (m message, err error) {
-	whole := ahp.EachMember(msg, func(name string, value []byte) {
-		var bad error
-		switch name {
-		case "id":
-			m.id = value
-		case "method":
-			bad = json.Unmarshal(value, &m.method)
-		case "params":
-			m.params = value
-		case "result":
-			m.result = value
-		case "error":
-			bad = json.Unmarshal(value, &m.err)
-		}
-		err = errors.Join(err, bad)
-	})
-	if !whole || err != nil {
-		return message{}, errors.New("client: the host sent what is no JSON-RPC message")
-	}
-	return m, nil
-}
-
 // readOne reads and handles a message.
 func (c *Client) readOne(conn *connection) error {
 	msg, err := conn.transport.Read()
@@ -169,13 +138,13 @@ func (c *Client) readOne(conn *connection) error {
 	case err != nil:
 		return fmt.Errorf("client: %w", err)
 	}
-	m, err := decode(msg)
-	if err != nil {
-		return err
+	m, ok := ahp.ParseMessage(msg)
+	if !ok {
+		return errors.New("client: the host sent what is no JSON-RPC message")
 	}
-	switch m.method {
+	switch m.Method {
 	case ahp.MethodAction:
-		e, err := ahp.DecodeEnvelope(m.params)
+		e, err := ahp.DecodeEnvelope(m.Params)
 		if err != nil {
 			return errors.New("client: the host sent an action that cannot be read")
 		}

@@ -18,8 +18,9 @@ func (e *Rejected) Error() string { return "client: " + e.Action + " was rejecte
 
 // pendingAction is an action whose echo has not come yet.
 type pendingAction struct {
-	kind string
-	tell func(notice string, err error) // must not block or call the Client
+	kind    string
+	channel string                         // normalized; "": it is no channel
+	tell    func(notice string, err error) // must not block or call the Client
 }
 
 // Dispatch sends an action and returns when the host has accepted or refused it:
@@ -77,7 +78,9 @@ func (c *Client) post(ctx context.Context, conn *connection, channel string, a a
 	}
 	c.nextSeq++
 	seq := c.nextSeq
-	c.pending[seq] = &pendingAction{kind: a.Type(), tell: tell}
+	p := &pendingAction{kind: a.Type(), tell: tell}
+	p.channel, _ = ahp.NormalizeChannel(channel)
+	c.pending[seq] = p
 	c.mu.Unlock()
 	msg := ahp.AppendDispatch(nil, channel, seq, a, c.shape())
 	if err := c.queue(ctx, conn, msg); err != nil && c.forget(seq) {
@@ -101,6 +104,13 @@ func (c *Client) failPendingLocked(err error) {
 		delete(c.pending, seq)
 		p.tell("", err)
 	}
+}
+
+// sameTerminal reports whether own is what a host calls a terminal of its own that a client has
+// named by the host's name in its fleet.
+func sameTerminal(named, own string) bool {
+	_, uri, ok := ahp.SplitFleetURI(named)
+	return ok && uri == own
 }
 
 // apply applies an action to its mirror, unless it was rejected, and answers the sender if that was
@@ -127,8 +137,9 @@ func (c *Client) apply(e *ahp.Envelope) {
 		return
 	}
 	p := c.pending[e.Origin.ClientSeq]
-	if p == nil {
-		return
+	if p == nil || p.channel != "" && p.channel != e.Channel &&
+		!sameTerminal(p.channel, e.Channel) {
+		return // in a fleet it may be the word of another host, which knows nothing of the action
 	}
 	delete(c.pending, e.Origin.ClientSeq)
 	if e.RejectionReason != "" {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+
+	"termhost/ahp"
 )
 
 // request is a JSON-RPC request or, without an id, a notification.
@@ -115,12 +117,12 @@ func (c *Client) begin(ctx context.Context, conn *connection, method string, par
 }
 
 // answer completes the call that a response is for.
-func (c *Client) answer(conn *connection, m *message) {
-	id, err := strconv.ParseInt(string(m.id), 10, 64)
+func (c *Client) answer(conn *connection, m *ahp.Message) {
+	id, err := strconv.ParseInt(string(m.ID), 10, 64)
 	if err != nil {
-		if m.err != nil {
-			c.log.Warn("the host refused a message", "code", m.err.Code,
-				"reason", m.err.Message)
+		if m.Error != nil {
+			c.log.Warn("the host refused a message", "code", m.Error.Code,
+				"reason", m.Error.Message)
 		}
 		return
 	}
@@ -130,10 +132,10 @@ func (c *Client) answer(conn *connection, m *message) {
 	c.mu.Unlock()
 	switch {
 	case call == nil: // its caller has stopped waiting
-	case m.err != nil:
-		call.done <- m.err
+	case m.Error != nil:
+		call.done <- m.Error
 	case call.take != nil:
-		call.done <- call.take(m.result)
+		call.done <- call.take(m.Result)
 	default:
 		call.done <- nil
 	}

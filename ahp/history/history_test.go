@@ -229,9 +229,9 @@ func shownText(t testing.TB, log *history.Log, until *history.Place, lines int) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, more := s.Find(pattern, 50)
-	return fmt.Sprintf("%v %v %v %dx%d %d lines, cut %v, found %v %v\n%s\n%s", s.Place, s.Time, s.Truncated,
-		cols, rows, s.Lines(), s.Cut(), found, more, s.Styled(s.Lines()/2, s.Lines()/2+50), s.Redraw())
+	found, counts, more := s.Find(pattern, 50)
+	return fmt.Sprintf("%v %v %v %dx%d %d lines, cut %v, found %v %v %v\n%s\n%s", s.Place, s.Time, s.Truncated,
+		cols, rows, s.Lines(), s.Cut(), found, counts, more, s.Styled(s.Lines()/2, s.Lines()/2+50), s.Redraw())
 }
 
 // compare fails unless reading with an index, in any order, gives what reading from the beginning

@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,6 +22,7 @@ type Pattern struct {
 	block   *regexp.Regexp
 	literal []byte // is in every match; nil: no such text is known
 	fold    bool   // literal is in lower case, and case is ignored
+	around  bool   // whether it matches depends on what is around it: see [Pattern.Count]
 }
 
 // directWork bounds the text that is searched at once, in bytes times the pattern's instructions.
@@ -42,7 +44,7 @@ func NewPattern(expr string, ignoreCase bool) (*Pattern, error) {
 		return nil, err
 	}
 	tree = tree.Simplify()
-	s := &Pattern{line: line, size: size}
+	s := &Pattern{line: line, size: size, around: asserts(tree)}
 	text, fold := required(tree)
 	s.literal, s.fold = []byte(text), fold
 	if len(s.literal) == 0 && !crossesLines(tree) {
@@ -86,6 +88,16 @@ func foldable(s string) (longest string) {
 		}
 	}
 	return strings.ToLower(longest)
+}
+
+// asserts reports whether a pattern has an assertion: ^, $, \A, \z, \b or \B.
+func asserts(tree *syntax.Regexp) bool {
+	switch tree.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
+		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(tree.Sub, asserts)
 }
 
 // crossesLines replaces a pattern's anchors of the text by those of a line, and reports whether a
@@ -210,15 +222,42 @@ func (s *Pattern) matches(w Work, line []byte) (bool, error) {
 
 // Match returns the first match in a line, which must have one. The error is that of w.
 func (s *Pattern) Match(w Work, line []byte) ([]byte, error) {
-	if len(line)*s.size <= directWork {
-		return s.line.Find(line), nil
-	}
-	r := s.runes(w, line)
-	loc := s.line.FindReaderIndex(r)
-	if loc == nil || r.err != nil {
-		return nil, r.err
+	loc, err := s.locate(w, line)
+	if loc == nil {
+		return nil, err
 	}
 	return line[loc[0]:loc[1]], nil
+}
+
+// locate returns where the first match in a line begins and ends; nil: there is none. The error is
+// that of w.
+func (s *Pattern) locate(w Work, line []byte) (loc []int, err error) {
+	if len(line)*s.size <= directWork {
+		return s.line.FindIndex(line), nil
+	}
+	r := s.runes(w, line)
+	if loc = s.line.FindReaderIndex(r); r.err != nil {
+		return nil, r.err
+	}
+	return loc, nil
+}
+
+// Count returns how many matches that do not overlap a line has, which must have one; at most most.
+// If the pattern has an assertion, or matches empty text, it returns 1. Once w ends, Count returns
+// what it has counted.
+func (s *Pattern) Count(w Work, line []byte, most int) int {
+	if s.around {
+		return 1
+	}
+	n := 0
+	for n < most && w.Step() == nil {
+		loc, err := s.locate(w, line)
+		if err != nil || loc == nil || loc[0] == loc[1] {
+			break
+		}
+		n, line = n+1, line[loc[1]:]
+	}
+	return max(n, 1)
 }
 
 // runes returns a reader of a line that takes long to match.

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"math"
+	"slices"
 	"time"
 
 	"termhost/ptypool/vt"
@@ -77,13 +78,15 @@ func (s *Shown) Styled(from, to int) []byte {
 	return s.screen.AppendHistoryLinesWhile(nil, from, to, goesOn(s.work))
 }
 
-// Find returns the numbers, from 0, of the last most lines that match a pattern. more: other lines
-// before these match, too.
-func (s *Shown) Find(pattern *Pattern, most int) (lines []int, more bool) {
+// Find returns the numbers, from 0, of the last lines that match a pattern, and how many matches
+// each has: see [Pattern.Count]. They have at most most matches together. more: there are others
+// before these.
+func (s *Shown) Find(pattern *Pattern, most int) (lines, counts []int, more bool) {
 	defer s.work.Rest()
 	text, line, before := s.screen.AppendHistoryTextWhile(nil, goesOn(s.work)), 0, 0
 	var block Block
 	block.Set(text)
+	var matching [][]byte
 	for from := 0; from < len(text); {
 		start, found, err := pattern.Next(s.work, &block, from)
 		if err != nil || start == len(text) {
@@ -91,12 +94,18 @@ func (s *Shown) Find(pattern *Pattern, most int) (lines []int, more bool) {
 		}
 		line += bytes.Count(text[before:start], []byte{'\n'})
 		before, from = start, start+len(found)+1
-		lines = append(lines, line)
+		lines, matching = append(lines, line), append(matching, found)
 	}
-	if more = len(lines) > most; more {
-		lines = lines[len(lines)-most:]
+	first := len(lines)
+	for ; first > 0 && most > 0; first-- {
+		n := pattern.Count(s.work, matching[first-1], most+1)
+		if more = n > most; more {
+			n = most
+		}
+		counts, most = append(counts, n), most-n
 	}
-	return lines, more
+	slices.Reverse(counts)
+	return lines[first:], counts, more || first > 0
 }
 
 // canvas is a screen that items are drawn on. A nil canvas shows nothing.

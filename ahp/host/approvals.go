@@ -43,7 +43,7 @@ type approvals struct {
 
 	held        []*heldInput // the oldest first
 	lookPending bool         // a timer runs that calls lookAtHeld
-	last        string       // how the last decision went, for those who come too late
+	outcomes    []Outcome    // of those that are held no more, the oldest first
 	// shown has, by the principal's ID, what [Conn.Asks] listed last for a person and that person
 	// has not decided since. So nobody approves by NAME what was held later.
 	shown map[string][]string
@@ -87,6 +87,7 @@ type heldInput struct {
 	expiry   *time.Timer
 	unwatch  func() bool // stops watching for the end of the agent's connection
 	approved string      // "approved by ana", set before answer is called; "": it was not
+	decided  string      // what a person has decided, likewise; "": none has
 	// answer tells the agent the outcome, once; nil: it was typed. The Term's lock is held.
 	answer func(error)
 

@@ -134,6 +134,35 @@ func (ap *approvals) shownLocked(i int) HeldInput {
 func (c *Conn) Decide(t *Terminal, a *Attach, ask string, d Decision, reason string) (
 	HeldInput, error,
 ) {
+	return c.decide(t, a, ask, d, reason, nil)
+}
+
+// DecideShown decides about an ask that somebody has read without a viewer of t: see
+// [Conn.Asking]. If that is held no more, or is not the first, or does something else by now than
+// was shown, nothing is decided. Its errors are those of Decide.
+func (c *Conn) DecideShown(t *Terminal, shown HeldInput, d Decision) error {
+	_, err := c.decide(t, nil, shown.Ask, d, "", &toldOf{shown.Does, shown.Warning})
+	return err
+}
+
+// Asking returns the held input of t that c's person has to decide about next; ok is false if there
+// is none, or if the person may not decide. Unlike Asks it does not count as shown where a person
+// decides by NAME.
+func (c *Conn) Asking(t *Terminal) (is HeldInput, ok bool) {
+	t.term.Lock()
+	defer t.term.Unlock()
+	ap := &t.approvals
+	ap.dropStaleAnswers()
+	if len(ap.held) == 0 || ap.mayDecide(c) != nil {
+		return is, false
+	}
+	return ap.shownLocked(0), true
+}
+
+// decide is Decide. was is what the person was told, if that is known here.
+func (c *Conn) decide(
+	t *Terminal, a *Attach, ask string, d Decision, reason string, was *toldOf,
+) (HeldInput, error) {
 	if d == EditIt && c.client == nil {
 		c.host.sshClient(c.principal)
 	}
@@ -147,7 +176,7 @@ func (c *Conn) Decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 	if err != nil {
 		return is, err
 	}
-	if d <= ApproveAll && (t.approvals.changedUnseen(k) || a == nil && k.changedSinceListed(c)) {
+	if d <= ApproveAll && (t.approvals.changedUnseen(k) || changedSince(k, c, a, was)) {
 		return is, errActsNow
 	}
 	defer t.approvals.forgetDecided(c, slices.Clone(t.approvals.held))
@@ -164,14 +193,14 @@ func (c *Conn) Decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 		if reason = Printable(clip(reason)); reason != "" {
 			why += ": " + reason
 		}
-		t.approvals.last, note.Kind = why, NoteRefused
+		k.decided, note.Kind = why, NoteRefused
 		event.Kind, event.Reason = EventRefused, reason
 		t.approvals.resolve(k, errors.New(why))
 	case d == ApproveAll && !t.approvals.mayTrust(k):
 		return is, errUntold
 	default:
 		k.approved = "approved by " + who
-		t.approvals.last = k.approved
+		k.decided = k.approved
 		err = t.approvals.approve(k, d == ApproveAll)
 	}
 	t.approvals.tellDeciders(c, note)
@@ -180,6 +209,15 @@ func (c *Conn) Decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 	t.host.log.Info("held input decided", "name", t.Name(), "ask", k.id, "agent", k.by,
 		"refused", d == RefuseOnce, "principal", c.principal.Name)
 	return is, err
+}
+
+// changedSince reports whether k does something else than the person was told last: at a viewer it
+// is what that shows.
+func changedSince(k *heldInput, c *Conn, a *Attach, was *toldOf) bool {
+	if was != nil {
+		return !k.stillTrue(*was)
+	}
+	return a == nil && k.changedSinceListed(c)
 }
 
 var errEditStart = errors.New("a program that is to be started cannot be edited; refuse it")
@@ -196,8 +234,8 @@ func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
 		return err
 	}
 	who := c.Name()
-	ap.last = "taken by " + who + ", who edits it"
-	ap.resolve(k, errors.New(ap.last))
+	k.decided = "taken by " + who + ", who edits it"
+	ap.resolve(k, errors.New(k.decided))
 	ap.tellDeciders(c, Note{Kind: NoteEdited, Who: who, Agent: k.by})
 	t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, By: who, To: k.by,
 		Reason: "edits it", from: c})
@@ -223,6 +261,7 @@ func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
 type GoneError struct {
 	Terminal string // its NAME
 	Ask      string // the ID; "": none was given, and nothing is held
+	How      string // what has become of Ask, as in [Outcome]; "": that is not known
 	Last     string // how the last decision went; "": there was none
 	Newer    bool   // another input is held
 }
@@ -232,7 +271,9 @@ func (e *GoneError) Error() string {
 	if e.Ask != "" {
 		text = e.Ask + " is not held in " + e.Terminal
 	}
-	if e.Last != "" {
+	if e.How != "" {
+		text += ": it was " + e.How
+	} else if e.Last != "" {
 		text += "; the last was " + e.Last
 	}
 	if e.Newer {
@@ -265,7 +306,8 @@ func (ap *approvals) findHeld(c *Conn, ask string) (k *heldInput, is HeldInput, 
 	case ask == "" && len(ap.held) > 0:
 		return nil, is, &UnseenError{ap.t.Name()}
 	case i < 0:
-		return nil, is, &GoneError{ap.t.Name(), ask, ap.last, len(ap.held) > 0}
+		o, _ := ap.outcomeOf(ask)
+		return nil, is, &GoneError{ap.t.Name(), ask, o.How, ap.lastOutcome(), len(ap.held) > 0}
 	case i > 0:
 		return nil, is, fmt.Errorf("%s is held before %s, and has to be decided first",
 			ap.held[0].id, ask)

@@ -40,6 +40,14 @@ func (ap *approvals) withdraw(k *heldInput, why error) {
 // resolve removes k from what is held and tells its agent the outcome; nil: it was typed. The
 // Term's lock is held.
 func (ap *approvals) resolve(k *heldInput, why error) {
+	switch {
+	case k.decided != "":
+		ap.settled(k, k.decided)
+	case why != nil:
+		ap.settled(k, "refused by itself: "+Printable(why.Error()))
+	default:
+		ap.settled(k, "typed with a yes to all")
+	}
 	ap.held = slices.DeleteFunc(ap.held, func(o *heldInput) bool { return o == k })
 	k.expiry.Stop()
 	k.unwatch()

@@ -17,12 +17,16 @@ func (ap *approvals) needsApproval(s step, p []byte) bool {
 	if !s.conn.agent() {
 		return false
 	}
-	if ap.on && !ap.trusts(s) && !ap.interrupts(p) {
+	if ap.bindsAgent(s) && !ap.interrupts(p) {
 		return true
 	}
 	ap.agentTyped = true
 	return false
 }
+
+// bindsAgent reports whether s is an agent that needs a person's approval here. The Term's lock is
+// held.
+func (ap *approvals) bindsAgent(s step) bool { return s.conn.agent() && ap.on && !ap.trusts(s) }
 
 // holdBack holds a copy of p, which s types, until a person decides. If it returns an error, p is
 // not held and answer is not called. The Term's lock is held.

@@ -21,6 +21,9 @@ func (h *Host) nextHeldID() string {
 // its own. Others must not see what agents want to type.
 func heldReader(p authz.Principal) store.AsksReader {
 	ever := authz.Target{Executor: authz.Server, Holds: true}
+	if p.Guest == "" {
+		p.Reach = "" // the terminals beyond it are hidden anyway
+	}
 	if p.Guest != "" || authz.Check(p, authz.Input, ever) != nil {
 		return store.AsksReader{}
 	}

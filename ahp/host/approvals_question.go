@@ -50,7 +50,6 @@ func (ap *approvals) dropStaleAnswers() {
 	over := func(k *heldInput) bool { return k.question != nil && !ap.stillAsked(k.question) }
 	for _, k := range ap.held {
 		if over(k) {
-			ap.last = "refused by itself: " + errQuestionOver.Error()
 			ap.dropHeld(nil, errQuestionOver, over)
 			return
 		}

@@ -315,7 +315,7 @@ func TestAPageDecides(t *testing.T) {
 	}
 	awaitOutput(t, g.h, g.term, "rm all but this\r\n")
 	if _, err := p.c.Decide(g.term, nil, "@1", host.EditIt, ""); !strings.Contains(message(err),
-		"@1 is not held in x") {
+		": it was taken by alice, who edits it") {
 		t.Errorf("edited twice: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ type Attach struct {
 	cols, rows int             // of the window
 	theme      *theme          // nil: unknown
 	scrolled   uint64          // viewers.scrolled() when the viewer was sent output last
-	picture    vt.Picture      // what the viewer was drawn, if that was by rows
+	picture    vt.Picture      // what the viewer was drawn by Cover or Covered
 	rung       uint64          // attention.bells when the viewer's bell was rung last
 	fitted     <-chan struct{} // closed drawTime after a change of size; nil: that is over
 	held       []byte          // typed, but may be the start of a report: see Input
@@ -86,6 +86,9 @@ func (a *Attach) Terminal() *Terminal { return a.t }
 
 // Signal returns a channel that gets a value when there is something to pull.
 func (a *Attach) Signal() <-chan struct{} { return a.sub.Signal() }
+
+// TypedAt returns when anybody typed at the program last; before the year 2000: never.
+func (a *Attach) TypedAt() time.Time { return time.Unix(0, a.t.typedAt.Load()) }
 
 // Lag returns how many bytes of output wait to be pulled.
 func (a *Attach) Lag() int { return a.sub.Lag(a.t.ch) }

@@ -56,6 +56,7 @@ func (a *Attach) begin() (first []byte, err error) {
 	}
 	if err != nil {
 		t.viewers.windows = slices.DeleteFunc(t.viewers.windows, a.is)
+		t.keyboard.tellLender()
 		return nil, ErrGone
 	}
 	if a.byCreator() {

@@ -50,26 +50,39 @@ func (a *Attach) Screen() ([]byte, error) {
 // Cover is called when the caller begins to draw something over a screen to which the program's
 // output was written so far. It appends to dst all output that has not been pulled yet. The caller
 // writes that first, so that no line is missing from the viewer's scrollback, and then screen.
-// Until [Attach.Uncover] is called, [Attach.Covered] draws for the viewer.
-func (a *Attach) Cover(dst []store.Item) (missed []store.Item, screen []byte, err error) {
+// Until [Attach.Uncover] is called, [Attach.Covered] draws for the viewer. rows is as in [Over].
+func (a *Attach) Cover(dst []store.Item, rows int) (
+	missed []store.Item, screen []byte, err error,
+) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	for more := true; more; {
 		dst, more = a.pullLocked(dst)
 	}
 	a.scrolled, a.rung = a.t.viewers.scrolled(), a.t.attention.bells
-	screen, err = a.drawRowsLocked(nil, true)
+	screen, err = a.drawOverLocked(nil, Over{Rows: rows, All: true})
 	return dst, screen, err
+}
+
+// Over is what a viewer draws over the screen.
+type Over struct {
+	// Rows is how many of the last rows it covers: they are not drawn.
+	Rows int
+	// Changed has modes, colours and the title set anew, which what was over the screen may have
+	// changed.
+	Changed bool
+	// All has everything drawn anew that is not covered, not only what has changed since the last
+	// drawing by Cover or Covered.
+	All bool
 }
 
 // Covered returns what draws the present screen under something that is drawn over it, or in a
 // window of another size than the terminal; what is pulled next follows it. It includes clipboards,
-// notifications and bells. whole: all rows are drawn, not only those that have changed since the
-// last drawing by Cover or Covered.
-func (a *Attach) Covered(whole bool) ([]byte, error) {
+// notifications and bells.
+func (a *Attach) Covered(o Over) ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return a.drawRowsLocked(a.bellLocked(a.asideLocked(nil)), whole)
+	return a.drawOverLocked(a.bellLocked(a.asideLocked(nil)), o)
 }
 
 // Uncover is called when nothing is drawn over the screen any more. It returns the lines that have
@@ -111,20 +124,24 @@ func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 	if err := a.sub.Follow(a.t.ch); err != nil {
 		return nil, err
 	}
+	a.picture = vt.Picture{} // it takes memory
 	r.Cols, r.Rows = a.cols, a.rows
 	return a.t.term.Screen().AppendRedraw(dst, r), nil
 }
 
-// drawRowsLocked is drawLocked for a viewer over whose screen something is drawn, or whose window
+// drawOverLocked is drawLocked for a viewer over whose screen something is drawn, or whose window
 // has another size: see [vt.Screen.AppendOver].
-func (a *Attach) drawRowsLocked(dst []byte, whole bool) ([]byte, error) {
+func (a *Attach) drawOverLocked(dst []byte, o Over) ([]byte, error) {
 	if err := a.sub.Follow(a.t.ch); err != nil {
 		return nil, err
 	}
-	if whole {
-		a.picture = vt.Picture{}
+	switch {
+	case o.All:
+		a.picture.Forget()
+	case o.Changed:
+		a.picture.ForgetModes()
 	}
-	return a.t.term.Screen().AppendOver(dst, a.cols, a.rows, &a.picture), nil
+	return a.t.term.Screen().AppendOver(dst, a.cols, a.rows, o.Rows, &a.picture), nil
 }
 
 // asideLocked drops the output that has not been pulled yet, but appends its clipboards and

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/ptypool/vt"
 )
@@ -36,14 +37,14 @@ func TestLinesThatScrolledOffWhileCoveredComeOnce(t *testing.T) {
 		v.out = nil
 		v.pull()
 		own.Feed(v.out, nil)
-		items, screen, err := v.a.Cover(nil)
+		items, screen, err := v.a.Cover(nil, 0)
 		for _, it := range items {
 			if d, ok := it.Entry.Action().(ahp.TerminalData); ok {
 				own.Feed(d.Data, nil)
 			}
 		}
 		show(screen, err)
-		show(v.a.Covered(false))
+		show(v.a.Covered(host.Over{}))
 		show(v.a.Uncover())
 	}
 	checkNumbers(t, own, 100000, last)

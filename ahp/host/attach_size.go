@@ -24,6 +24,7 @@ func (a *Attach) activeLocked() {
 	}
 	if n := len(t.viewers.windows); n == 0 || t.viewers.windows[n-1] != a {
 		t.viewers.windows = append(slices.DeleteFunc(t.viewers.windows, a.is), a)
+		t.keyboard.tellLender()
 	}
 	if a.holdsLocked() {
 		t.viewers.fit()
@@ -36,6 +37,7 @@ func (a *Attach) leaveLocked() {
 	t := a.t
 	followed := t.viewers.followed() == a
 	t.viewers.windows = slices.DeleteFunc(t.viewers.windows, a.is)
+	t.keyboard.tellLender()
 	if followed {
 		t.viewers.fit()
 	}

@@ -14,11 +14,23 @@ type Want string
 // The reasons, besides those that a [Waiting] names.
 const (
 	WantBell     Want = "bell"     // the program rang
+	WantNotice   Want = "notice"   // the program has sent a desktop notification
+	WantDone     Want = "done"     // the program says that it is done, see [Status]
 	WantCommand  Want = "command"  // a command of longCommand or more has ended
-	WantFailed   Want = "failed"   // a command of more than attention_after has failed
+	WantFailed   Want = "failed"   // so says the program, or a command of attention_after has
 	WantExited   Want = "exited"   // the program has ended that the person runs or has looked at
 	WantKeyboard Want = "keyboard" // somebody asks for the keyboard, which the person has
 )
+
+// Valid reports whether w is one of the reasons.
+func (w Want) Valid() bool {
+	switch w {
+	case Want(WaitingInput), Want(WaitingSecret), Want(WaitingApproval), WantBell, WantNotice,
+		WantDone, WantCommand, WantFailed, WantExited, WantKeyboard:
+		return true
+	}
+	return false
+}
 
 // longCommand is how long a command must have run for its end to be told: nobody looks away from a
 // shorter one.
@@ -31,6 +43,7 @@ type Wanted struct {
 	Since    time.Time // since when it has wanted the person
 	At       time.Time // when the newest reason came up; zero: the person has seen all
 	By       string    // of WantKeyboard: the name of the first who asks
+	Text     string    // what the program has said with that, for display; "": nothing
 }
 
 // viewed is what a person has seen of a terminal.
@@ -38,16 +51,22 @@ type viewed struct {
 	looking int       // how many windows show the terminal now
 	want    Want      // the first thing that has happened since; "": nothing
 	since   time.Time // when it happened
+	text    string    // what the program said with it
 	seen    time.Time // when the last window was closed
 }
 
-// happened records why, unless the person looks at the terminal or has missed something already. It
-// adds the change to missed.
-func (s *viewed) happened(why Want, now time.Time, person string, missed missedBy) {
-	if s.looking == 0 && s.want == "" {
-		s.want, s.since = why, now
-		missed[person] = &journal.Missed{Want: string(why), Since: now}
+// happened records why, unless the person looks at the terminal or has missed something already;
+// but words replace a bell, and the same reason's earlier words. It adds the change to missed.
+func (s *viewed) happened(why Want, text string, now time.Time, person string, missed missedBy) {
+	says := text != "" && (s.want == WantBell || s.want == why) && text != s.text
+	if s.looking > 0 || s.want != "" && !says {
+		return
 	}
+	if s.want == "" {
+		s.since = now
+	}
+	s.want, s.text = why, text
+	missed[person] = &journal.Missed{Want: string(why), Since: s.since, Text: text}
 }
 
 // missedBy has what people have missed, for the journal: see [journal.Outline].
@@ -74,18 +93,18 @@ type attention struct {
 // counts as one who has never looked.
 const maxViewed = 256
 
-// happened records something that those who do not look should know, and calls them. The Term's
-// lock is held.
-func (n *attention) happened(why Want) {
+// happened records something that those who do not look should know, and calls them. text is what
+// the program says of it, or "". The Term's lock is held.
+func (n *attention) happened(why Want, text string) {
 	t := n.t
 	if t.kept.replay != nil {
 		return // it happened long ago
 	}
 	now := t.host.now()
 	missed := missedBy{}
-	n.others.happened(why, now, neverViewed, missed)
+	n.others.happened(why, text, now, neverViewed, missed)
 	for person, s := range n.by {
-		s.happened(why, now, person, missed)
+		s.happened(why, text, now, person, missed)
 	}
 	t.log.recordMissed(missed)
 	t.host.watchers.tell()
@@ -103,7 +122,7 @@ func (n *attention) restore(missed missedBy) {
 			s = &viewed{}
 			n.by[person] = s
 		}
-		s.want, s.since = Want(m.Want), m.Since
+		s.want, s.since, s.text = Want(m.Want), m.Since, m.Text
 	}
 }
 
@@ -162,9 +181,10 @@ func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 	if s.looking > 0 || n.over || t.life.fleeting || t.EndedBy() != "" {
 		return w, false
 	}
-	w = Wanted{Terminal: t, Why: s.want, Since: s.since, At: s.since}
+	w = Wanted{Terminal: t, Why: s.want, Since: s.since, At: s.since, Text: s.text}
 	if t.waiting.needs.shown != WaitingNone && !t.life.exited {
 		w.also(Want(t.waiting.needs.shown), n.waits)
+		w.Text = t.waiting.needs.asks()
 	}
 	kb := &t.keyboard
 	if len(kb.requests) > 0 && authz.Person(kb.holder.principal) == authz.Person(p.ID) {
@@ -173,6 +193,7 @@ func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 			w.also(WantKeyboard, k.at)
 		}
 		w.By = t.keyboard.requests[0].to.text()
+		w.Text = ""
 		if why == Want(WaitingApproval) { // which comes first
 			w.Why = why
 		}

@@ -3,8 +3,6 @@ package host
 import (
 	"slices"
 	"time"
-
-	"termhost/ahp"
 )
 
 // Looking sets which terminals the connection's person looks at. Those that do not exist for the
@@ -12,7 +10,7 @@ import (
 func (c *Conn) Looking(uris []string) (first bool) {
 	var at []*Terminal
 	for _, ref := range uris {
-		uri, ok := ahp.NormalizeChannel(ref)
+		uri, ok := c.ChannelURI(ref)
 		t := c.host.lookupFor(c.principal, uri)
 		if ok && t != nil && !slices.Contains(at, t) {
 			at = append(at, t)
@@ -68,6 +66,12 @@ func (c *Conn) lookAway() {
 
 // Calls receives a value when [Conn.Wanting] may have changed. Looking must have been called.
 func (c *Conn) Calls() <-chan struct{} { return c.looking.calls }
+
+// WantingChanges returns a channel that receives a value when [Conn.Wanting] may have changed, and
+// a function that ends that.
+func (c *Conn) WantingChanges() (calls <-chan struct{}, end func()) {
+	return c.host.UnseenChanges()
+}
 
 // notifyPause is the least time between two notifications of a person: what happens meanwhile is
 // told together.

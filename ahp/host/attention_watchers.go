@@ -2,6 +2,7 @@ package host
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"termhost/authz"
@@ -10,9 +11,11 @@ import (
 // watchers are the principals that look at terminals, and are called when one wants them: in
 // windows, of which the one used last gets the notifications, or by other connections.
 type watchers struct {
-	mu    sync.Mutex          // a leaf
-	by    map[string]*watcher // by principals' IDs
-	conns map[*Conn]struct{}  // those whose peers tell what is looked at: see [Conn.Looking]
+	mu     sync.Mutex                 // a leaf
+	by     map[string]*watcher        // by principals' IDs
+	others map[chan struct{}]struct{} // see [Host.Unseen]
+	conns  map[*Conn]struct{}         // whose peers tell what is looked at: see [Conn.Looking]
+	told   atomic.Uint64              // how often tell was called
 }
 
 // join adds a window, and calls it.
@@ -49,6 +52,7 @@ func (p *watchers) leave(a *Attach) {
 
 // tell calls everybody, because what a terminal wants has changed. Any lock may be held.
 func (p *watchers) tell() {
+	p.told.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, o := range p.by {
@@ -57,6 +61,12 @@ func (p *watchers) tell() {
 		}
 	}
 	p.tellConnsLocked()
+	for c := range p.others {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // here reports whether a person looks at some terminal, in a window or by another connection. Any
@@ -110,6 +120,14 @@ func (p *watchers) unfollow(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.conns, c)
+}
+
+// tellConns calls the connections whose peers tell what is looked at, because a keyboard may have
+// become unused, or is used. Any lock may be held.
+func (p *watchers) tellConns() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tellConnsLocked()
 }
 
 func (p *watchers) tellConnsLocked() {

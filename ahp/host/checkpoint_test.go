@@ -9,7 +9,6 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
-	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/vt"
 )
 
@@ -113,10 +112,7 @@ func sameScreen(t *testing.T, h *host.Host, term *host.Terminal, content string)
 
 func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
 	t.Parallel()
-	seeds := 12
-	if !slowtest.On(t) {
-		seeds = 4
-	}
+	const seeds = 4
 	for seed := range seeds {
 		h, err := host.New(host.Config{ScrollbackBytes: 16 << 10, LogBytes: 128 << 10, MaxExited: 1})
 		if err != nil {

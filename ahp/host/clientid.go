@@ -58,8 +58,10 @@ func reserved(id string) bool {
 // ErrClientID refuses a clientId.
 var ErrClientID = fmt.Errorf("clientId must be 1 to %d bytes long", maxClientID)
 
+// ErrTakenOver ends a connection whose clientId another one of its principal uses.
+var ErrTakenOver = errors.New("another connection of this clientId has taken over")
+
 var (
-	errTakenOver     = errors.New("another connection of this clientId has taken over")
 	errForeignClient = &ForeignClientError{
 		"this clientId belongs to somebody else; choose another",
 		"a clientId belongs to the principal that first used it"}
@@ -116,6 +118,17 @@ func SSHClientID(p authz.Principal) string {
 		id += insideMark
 	}
 	return id
+}
+
+// PersonClientID returns the clientId of the SSH sessions of the person whose page the connection
+// is; "": it is no page.
+func (c *Conn) PersonClientID() string {
+	p := c.principal
+	if !p.IsPage() {
+		return ""
+	}
+	p.ID, p.Token = authz.Person(p.ID), ""
+	return SSHClientID(p)
 }
 
 // clientLocked returns the record of p's clientId id, and creates it if the clientId belongs to

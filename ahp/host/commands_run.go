@@ -17,9 +17,11 @@ func (c *commands) over(a ahp.TerminalCommandFinished) {
 	t := c.t
 	c.running = ""
 	t.listChanged()
+	t.groupMayChange() // it may have been a git checkout
 	t.emitLive(Event{Kind: EventCommandFinished, By: c.startedBy, ExitCode: a.ExitCode,
 		DurationMs: a.DurationMs})
 	t.approvals.endTrust(errTrustEnded)
+	t.status.over()
 	if t.waiting.waitlist != nil && t.kept.replay == nil {
 		t.waiting.waitlist.finished(a.ExitCode)
 	}
@@ -28,9 +30,9 @@ func (c *commands) over(a ahp.TerminalCommandFinished) {
 	switch {
 	case ms == nil:
 	case failed && *ms > t.host.cfg().AttentionAfter.Milliseconds():
-		t.attention.happened(WantFailed)
+		t.attention.happened(WantFailed, "")
 	case *ms >= longCommand.Milliseconds():
-		t.attention.happened(WantCommand)
+		t.attention.happened(WantCommand, "")
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	DoorUnix      = "unix"
 	DoorForward   = "forward"
 	DoorMCP       = "mcp"
+	DoorFleet     = "fleet" // another host has carried the connection here
 )
 
 // Conn is one connection of one principal. Its reader calls the verbs, one at a time; its writer
@@ -37,9 +38,10 @@ type Conn struct {
 	cancel    context.CancelCauseFunc
 	expiry    *time.Timer // ends the connection with the principal's rights; nil: they stay
 	sub       *store.Subscriber
-	root      *store.Channel // the root channel as this connection sees it
-	proof     Proof          // see Prove; nil: none
-	pace      *Pace          // of its account; nil: none
+	proof     Proof // see Prove; nil: none
+	pace      *Pace // of its account; nil: none
+
+	root atomic.Pointer[store.Channel] // as this connection sees it: see FollowFleet
 
 	looking looking // has a lock of its own
 
@@ -74,6 +76,9 @@ func (c *Conn) NameOf(name string) string {
 // ErrClosed says that the host shuts down. It refuses connections and terminals, and ends
 // connections.
 var ErrClosed = errors.New("the host is shutting down")
+
+// Source returns how the audit log names the connection.
+func (c *Conn) Source() authz.Source { return c.source }
 
 // Principal returns whose connection this is.
 func (c *Conn) Principal() authz.Principal { return c.principal }

@@ -51,6 +51,7 @@ func (h *Host) ConnectFrom(
 	c.addRootLocked()
 	if door == DoorSSH {
 		h.sshClientLocked(p).ssh++
+		h.watchers.tellConns()
 	}
 	if !p.Expires.IsZero() {
 		expired := func() { c.End(fmt.Errorf("%s has expired", p.Name)) }
@@ -100,12 +101,14 @@ func (c *Conn) Close() {
 			leave()
 			h.awaitClient(id)
 			h.withdrawRequests()
+			h.watchers.tellConns()
 		}
 	}
 	if c.door == DoorSSH {
 		cl := h.sshClientLocked(c.principal)
 		cl.ssh--
 		cl.left = h.now()
+		h.watchers.tellConns()
 	}
 }
 

@@ -48,7 +48,8 @@ type CreateOptions struct {
 	Transient bool      // forgotten once it has exited while its creator watches
 	Guarded   bool      // what agents type waits for approval, whatever the configuration
 	Forced    bool      // it runs the principal's forced command
-	Record    bool      // what it shows is recorded, whatever the configuration
+	Labels    ahp.Labels
+	Record    bool // what it shows is recorded, whatever the configuration
 
 	// DoorEnv is as Env, which overrides it: what the door adds by itself.
 	DoorEnv []string
@@ -113,7 +114,8 @@ const defaultScrollbackBytes = 1 << 20
 func (h *Host) screen(term string) vt.Options {
 	most := cmp.Or(h.cfg().ScrollbackBytes, defaultScrollbackBytes)
 	return vt.Options{
-		Version: h.cfg().Version, Term: term, ScrollbackLines: most, ScrollbackBytes: most,
+		Version: h.cfg().Version, Term: term, Pictures: true,
+		ScrollbackLines: most, ScrollbackBytes: most,
 	}
 }
 

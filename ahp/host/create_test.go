@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,32 @@ import (
 	"termhost/authz"
 	"termhost/ptypool"
 )
+
+// TestAProgramFindsItsOwnTerminal: what a program does first may be to say how it stands.
+func TestAProgramFindsItsOwnTerminal(t *testing.T) {
+	t.Parallel()
+	c := door(t, hosttest.New(t), alice, host.DoorSSH)
+	dir := t.TempDir()
+	for i := range 50 {
+		name := fmt.Sprintf("work-%d", i)
+		runs := filepath.Join(dir, name)
+		failed := make(chan error, 1)
+		go func() {
+			_, err := c.Create(host.CreateOptions{Name: name,
+				Argv: []string{"/bin/sh", "-c", ": >" + runs + "; read x"}})
+			failed <- err
+		}()
+		for {
+			if _, err := os.Stat(runs); err == nil {
+				break
+			}
+		}
+		if _, err := c.Find(ahp.TerminalURI(name)); err != nil {
+			t.Fatalf("while its program runs: %v", err)
+		}
+		hosttest.Check(t, <-failed)
+	}
+}
 
 func TestCreateTerminalsErrors(t *testing.T) {
 	t.Parallel()

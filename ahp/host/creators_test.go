@@ -5,12 +5,47 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
+
+// TestTheFirstProcessOfATerminalMayUseItsHoldersAgent: it may ask before anybody finds the terminal.
+func TestTheFirstProcessOfATerminalMayUseItsHoldersAgent(t *testing.T) {
+	t.Parallel()
+	h, said := hosttest.New(t), filepath.Join(t.TempDir(), "pid")
+	if err := syscall.Mkfifo(said, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	conn := hosttest.Conn(t, h, alice)
+	for range 20 {
+		made := make(chan error, 1)
+		go func() {
+			_, err := conn.Create(host.CreateOptions{Argv: sh("echo $$ >" + said + "; exec cat")})
+			made <- err
+		}()
+		text, err := os.ReadFile(said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _, _ := h.CreatorOf(pid); p != alice {
+			t.Errorf("it belongs to %+v", p)
+		}
+		if holder := h.AgentHolder(pid); holder != alice.ID {
+			t.Errorf("it is led to the agent of %q", holder)
+		}
+		if err := <-made; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 func TestCreatorOf(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) (taken bool) 
 	}
 	s := c.step(clientSeq)
 	s.notice = c.client.output.chargeAction(a, c.host.cfg().ClientOutputRate, c.host.now())
-	uri, ok := ahp.NormalizeChannel(ref)
+	uri, ok := c.ChannelURI(ref)
 	switch {
 	case !ok:
 		s.refuse(clip(ref), a, reasonURI)
@@ -34,7 +34,7 @@ func (c *Conn) Reject(ref string, clientSeq int64, a ahp.Unknown, reason string)
 		return
 	}
 	s := c.step(clientSeq)
-	uri, ok := ahp.NormalizeChannel(ref)
+	uri, ok := c.ChannelURI(ref)
 	if !ok {
 		s.refuse(clip(ref), a, reason)
 		return
@@ -53,10 +53,11 @@ func (c *Conn) Reject(ref string, clientSeq int64, a ahp.Unknown, reason string)
 // and the append are one step under the Term's lock.
 func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
 	t.kept.load()
-	var next holder
+	var next claimant
 	if cl, ok := a.(ahp.TerminalClaimed); ok {
-		// Asked before the lock is taken: it takes Host.mu.
-		next, _ = t.host.holderOf(cl.Claim, s.principal, s.name())
+		// Asked before the lock is taken: both take Host.mu.
+		next.holder, _ = t.host.holderOf(cl.Claim, s.principal, s.name())
+		next.here = t.host.clientsHere()
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
@@ -67,8 +68,8 @@ func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
 	return reason == ""
 }
 
-// apply does what the action asks for, or returns why not. next is the holder that a claim names.
-func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
+// apply does what the action asks for, or returns why not. next is whom a claim names.
+func (t *Terminal) apply(s step, a ahp.Action, next claimant) (reason string) {
 	t.exec.heard(s)
 	verb, ok := verbOf(a)
 	if !ok {

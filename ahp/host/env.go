@@ -22,10 +22,12 @@ const shellFolder = "shell"
 const defaultTerm = "xterm-256color"
 
 // In the environment of a terminal's program, nameVariable has the NAME that the terminal had at
-// its start, and uriVariable the URI, which stays when the terminal is renamed.
+// its start, URIVariable the URI, which stays when the terminal is renamed, and SocketVariable the
+// path of the host's unix socket, if there is one.
 const (
-	nameVariable = "TERMHOST_NAME"
-	uriVariable  = "TERMHOST_URI"
+	nameVariable   = "TERMHOST_NAME"
+	URIVariable    = "TERMHOST_URI"
+	SocketVariable = "TERMHOST_SOCKET"
 )
 
 // lookUpAccount looks up the user that the terminals run as. If that fails, it is logged, and the

@@ -94,13 +94,17 @@ func (e events) Clipboard(p []byte) {
 	e.t.ch.SetClipboard(p)
 }
 
+// DrawsPictures reports whether somebody who draws pictures follows the terminal.
+func (e events) DrawsPictures() bool { return e.t.kept.replay == nil && e.t.ch.DrawsPictures() }
+
 // notifyEvery is how often a terminal may notify somebody: a program in a loop must not fill the
 // viewer's desktop.
 const notifyEvery = time.Second
 
-// Notification comes with a notification of the program's. The holder's viewers get it, and of
-// several within a second only the first.
-func (e events) Notification(p []byte) {
+// Notification comes with a notification of the program's, which says text. The holder's viewers
+// get it, and those who do not look are told as by a bell. Of several within a second only the
+// first counts.
+func (e events) Notification(p []byte, text string) {
 	t := e.t
 	now := t.host.now()
 	if t.kept.replay != nil || now.Sub(t.attention.notified) < notifyEvery {
@@ -109,6 +113,8 @@ func (e events) Notification(p []byte) {
 	t.attention.notified = now
 	t.output.flushSmall()
 	t.ch.Notify(p)
+	t.emit(Event{Kind: EventNotice})
+	t.attention.happened(WantNotice, Printable(text))
 }
 
 // Bell counts. Viewers hear the bell in the output itself, but for those of [Attach.Covered].
@@ -119,7 +125,7 @@ func (e events) Bell() {
 	if now := t.host.now(); now.Sub(t.attention.rang) >= bellEvery {
 		t.attention.rang = now
 		t.emitLive(Event{Kind: EventBell})
-		t.attention.happened(WantBell)
+		t.attention.happened(WantBell, "")
 	}
 }
 
@@ -146,6 +152,7 @@ func (e events) tell() {
 		t.output.lastCwd = uri
 		t.log.appendParsed(ahp.TerminalCwdChanged{Cwd: uri})
 		t.listChanged()
+		t.groupMayChange()
 	}
 	t.output.newTitle, t.output.newCwd = "", ""
 }
@@ -202,6 +209,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	e.tell()
 	t.commands.finishLast(st.Code)
 	t.life.exited = true
+	t.status.over()
 	t.approvals.endTrust(errTrustEnded)
 	t.approvals.dropHeld(nil, ErrExited, anyHeld)
 	t.approvals.dropPermissions(func(*permission) bool { return true })
@@ -215,7 +223,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 		t.life.ended.CompareAndSwap(nil, &why)
 	}
 	told, origin := t.exec.exited(st.Code)
-	t.attention.happened(WantExited) // before the log ends
+	t.attention.happened(WantExited, "") // before the log ends
 	t.log.keepEnd(st, told)
 	t.recorder.finish()
 	t.life.exit.Store(&st) // before the action: its readers may ask for it

@@ -39,10 +39,13 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 	}
 	e.t, t.origin.marker, t.origin.screen = t, h.pool.NewMarker(), spec.VT
 	spec.Marker = t.origin.marker
-	spec.Env = append(spec.Env, nameVariable+"="+t.Name(), uriVariable+"="+t.uri)
+	spec.Env = append(spec.Env, nameVariable+"="+t.Name(), URIVariable+"="+t.uri)
+	if socket := h.cfg().Socket; socket != "" {
+		spec.Env = append(spec.Env, SocketVariable+"="+socket)
+	}
 	t.origin.proof = h.recordOf(t.origin.creator)
 	by := t.origin.creator
-	h.creators.add(t.origin.marker, creator{by, h.proofOf(by), t.origin.proof})
+	h.creators.add(t.origin.marker, creator{by, h.proofOf(by), t.origin.proof, t.life.listed})
 	t.commands.integrated = spec.VT.Nonce != ""
 	err := h.run(t, o.conn, func() error {
 		spec.Keep = t.log.journal.Keep()

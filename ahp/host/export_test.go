@@ -42,7 +42,7 @@ func FlushList(h *Host) { h.list.flush() }
 
 // RootOf returns the root's list as it is for a connection at this very moment, whether it has
 // been sent or not.
-func RootOf(c *Conn) []ahp.TerminalInfo { return c.root.Terminals() }
+func RootOf(c *Conn) []ahp.TerminalInfo { return c.root.Load().Terminals() }
 
 // SetApprovalTime has agents wait for d, and not for minutes, for a person's decision.
 func SetApprovalTime(h *Host, d time.Duration) { h.approvalTime = d }

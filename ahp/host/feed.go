@@ -21,6 +21,7 @@ func (t *Terminal) emit(e Event) {
 	if f.readers.Load() == 0 {
 		return
 	}
+	e.labels = t.Labels()
 	e.Terminal, e.id, e.created, e.Time = t.Name(), t.id, t.origin.created, t.host.now().UTC()
 	if e.By == ahp.Nobody {
 		e.By = ""
@@ -63,8 +64,9 @@ type EventReader struct {
 	now    func() time.Time
 
 	// Guarded by feed.mu.
-	pos  uint64 // the number of the next event
-	lost uint64 // how many events for this reader were dropped before it had read them
+	pos      uint64       // the number of the next event
+	selector ahp.Selector // see Select
+	lost     uint64       // how many events for this reader were dropped before it had read them
 }
 
 // Events returns a reader of what happens from now on to the terminals that are given, or if there
@@ -134,6 +136,9 @@ func (r *EventReader) Pull(dst []Event, limit int) []Event {
 
 // wants reports whether an event is for the reader.
 func (r *EventReader) wants(e *Event) bool {
+	if !r.selector.Selects(e.labels) {
+		return false
+	}
 	if r.only == nil {
 		return r.by.Sees(e.id, e.created)
 	}

@@ -1,6 +1,10 @@
 package host
 
-import "time"
+import (
+	"time"
+
+	"termhost/ahp"
+)
 
 // EventKind is what happened to a terminal. The names are those of `events --json`.
 type EventKind string
@@ -41,6 +45,13 @@ const (
 	EventTrustOver EventKind = "trustOver"
 	// EventBell: the program has rung the bell. Of several within a second it is the first.
 	EventBell EventKind = "bell"
+	// EventNotice: the program has sent a desktop notification; of several within a second it is
+	// the first.
+	EventNotice EventKind = "notice"
+	// EventStatus: By, or the program itself, says how the program stands: Status.
+	EventStatus EventKind = "status"
+	// EventLabels: By has changed the labels.
+	EventLabels EventKind = "labels"
 	// EventAttached: By looks at the terminal in an SSH session.
 	EventAttached EventKind = "attached"
 	// EventDetached: By does not any more.
@@ -61,6 +72,7 @@ type Event struct {
 	By         string    `json:"by,omitempty"`
 	To         string    `json:"to,omitempty"`
 	Waiting    Waiting   `json:"waiting,omitempty"`
+	Status     State     `json:"status,omitempty"`
 	ExitCode   *int      `json:"exitCode,omitempty"` // nil: unknown, or the kind has none
 	DurationMs *int64    `json:"durationMs,omitempty"`
 	// Reason is why By has refused; of an ask it is for those only who may read that.
@@ -71,6 +83,7 @@ type Event struct {
 	// event does not keep a terminal in memory that is gone.
 	id      string
 	created time.Time
+	labels  ahp.Labels
 	from    *Conn  // who did it, for the audit log; the feed does not keep it
 	asker   string // the ID of the principal whose Ask it is
 }

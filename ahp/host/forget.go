@@ -43,6 +43,7 @@ func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 		}
 		t.ch.Retire()
 		h.janitor.sweep(t.log.journal.Remove()) // before another terminal may get the NAME
+		h.janitor.sweep(h.drops.Remove(t.id))
 	}
 	h.mu.Unlock()
 	if first {

@@ -15,23 +15,23 @@ import (
 // serverSeq: from the gaps a guest can tell that something happens, but not what. And a refused
 // clientId tells a guest that somebody else has it.
 
-// addRootLocked gives a guest's connection a root channel of its own.
+// addRootLocked gives the connection of a guest, or of a link's page, a root channel of its own.
 func (c *Conn) addRootLocked() {
-	c.root = c.host.store.Root()
-	if c.principal.Guest == "" {
+	c.root.Store(c.host.store.Root())
+	if !c.principal.Bounded() {
 		return
 	}
 	var within []*store.Channel
 	for _, t := range c.host.visibleLocked(c.principal) {
 		within = append(within, t.ch)
 	}
-	c.root = c.host.store.AddRoot(within)
+	c.root.Store(c.host.store.AddRoot(within))
 }
 
-// removeRoot removes the root channel of a guest's connection.
+// removeRoot removes that root channel.
 func (c *Conn) removeRoot() {
-	if c.principal.Guest != "" {
-		c.root.Remove()
+	if c.principal.Bounded() {
+		c.root.Load().Remove()
 	}
 }
 
@@ -39,7 +39,7 @@ func (c *Conn) removeRoot() {
 func (c *Conn) ownRoot(channels []*store.Channel) []*store.Channel {
 	for i, ch := range channels {
 		if ch.URI() == ahp.RootURI {
-			channels[i] = c.root
+			channels[i] = c.root.Load()
 		}
 	}
 	return channels

@@ -48,7 +48,7 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, error) {
 	if !ok {
 		return Hello{}, ErrVersion
 	}
-	from, err := c.host.seat(c, p.ClientID, v)
+	from, err := c.host.bindClient(c, p.ClientID, v)
 	if err != nil {
 		return Hello{}, err
 	}
@@ -65,6 +65,7 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, error) {
 		Snapshots:        c.sub.SubscribeAll(channels),
 	}
 	c.sub.Inherit(c.ownRoot(from.channels))
+	c.settleRoot()
 	for _, ch := range c.sub.Channels() {
 		c.tellAsked(ch)
 		c.sub.TellAsks(ch, !slices.Contains(channels, ch))
@@ -88,7 +89,7 @@ type Replay struct {
 // last connection had, and gets what that one missed. With an unknown clientId nothing changes.
 // windowed are the channels that go on apart; one without a serverSeq gets a snapshot.
 func (c *Conn) Reconnect(p ahp.ReconnectParams, windowed ...ahp.ChannelCursor) (Replay, error) {
-	from, err := c.goOnAs(p.ClientID)
+	from, err := c.bindKnown(p.ClientID)
 	if err != nil {
 		return Replay{}, err
 	}
@@ -110,6 +111,7 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams, windowed ...ahp.ChannelCursor) (
 		c.sub.TellAsks(ch, true)
 	}
 	r.Windows, r.Snapshots = c.resume(windowed, from)
+	c.settleRoot()
 	return r, nil
 }
 
@@ -130,7 +132,7 @@ type ChannelRecovery struct {
 // ReconnectByCursors is [Conn.Reconnect] for a client that says of each channel what it has seen
 // of it. The cursors have a lastSeenServerSeq each.
 func (c *Conn) ReconnectByCursors(clientID string, cursors []ahp.ChannelCursor) (Recovery, error) {
-	from, err := c.goOnAs(clientID)
+	from, err := c.bindKnown(clientID)
 	if err != nil {
 		return Recovery{}, err
 	}
@@ -142,12 +144,13 @@ func (c *Conn) ReconnectByCursors(clientID string, cursors []ahp.ChannelCursor) 
 	r.Typed = c.typed(last, from)
 	c.host.list.flush()
 	r.Channels, r.Snapshots = c.resume(cursors, from)
+	c.settleRoot()
 	return r, nil
 }
 
 // resume has the client go on with channels, each of which is returned once. One without a
 // serverSeq gets a snapshot.
-func (c *Conn) resume(cursors []ahp.ChannelCursor, from heritage) ([]ChannelRecovery,
+func (c *Conn) resume(cursors []ahp.ChannelCursor, from inherited) ([]ChannelRecovery,
 	*store.Subscription) {
 	var list []ChannelRecovery
 	var seen []store.Seen
@@ -176,8 +179,8 @@ func (c *Conn) resume(cursors []ahp.ChannelCursor, from heritage) ([]ChannelReco
 	return list, snapshots
 }
 
-// goOnAs binds the connection to a clientId that is known here.
-func (c *Conn) goOnAs(clientID string) (from heritage, err error) {
+// bindKnown binds the connection to a clientId that is known here.
+func (c *Conn) bindKnown(clientID string) (from inherited, err error) {
 	if c.Initialized() {
 		return from, ErrInitialized
 	}
@@ -196,15 +199,15 @@ func (c *Conn) goOnAs(clientID string) (from heritage, err error) {
 	case v == ahp.Version{}:
 		return from, &UnknownClientError{clip(clientID)}
 	}
-	return h.seat(c, clientID, v)
+	return h.bindClient(c, clientID, v)
 }
 
 // sameChannel returns the channel that a reconnecting client means, if it is still there and the
 // peer may follow it.
-func (c *Conn) sameChannel(ref string, from heritage) *store.Channel {
+func (c *Conn) sameChannel(ref string, from inherited) *store.Channel {
 	ch := c.channel(ref)
-	// A guest has a root channel of its own with each connection, which is the same to it.
-	another := ch != nil && ch != c.root && reborn(ch, from.synced)
+	// A connection may have a root channel of its own, which is the same to its client.
+	another := ch != nil && ch.URI() != ahp.RootURI && reborn(ch, from.synced)
 	if another || c.younger(ref, from.restored) {
 		return nil
 	}
@@ -213,7 +216,7 @@ func (c *Conn) sameChannel(ref string, from heritage) *store.Channel {
 
 // typed returns what each terminal has taken last of the client, which has seen everything up to
 // lastSeen; nil: nobody knows.
-func (c *Conn) typed(lastSeen uint64, from heritage) map[string]int64 {
+func (c *Conn) typed(lastSeen uint64, from inherited) map[string]int64 {
 	if lastSeen < c.host.first || !from.restored.IsZero() {
 		return nil
 	}
@@ -227,7 +230,7 @@ func (c *Conn) younger(ref string, then time.Time) bool {
 	if then.IsZero() {
 		return false
 	}
-	uri, _ := ahp.NormalizeChannel(ref)
+	uri, _ := c.ChannelURI(ref)
 	t := c.host.lookup(uri)
 	return t != nil && t.origin.created.After(then)
 }
@@ -241,12 +244,12 @@ func reborn(ch *store.Channel, synced map[string]uint64) bool {
 
 // channel returns the channel that a reference names, if the peer may follow it.
 func (c *Conn) channel(ref string) *store.Channel {
-	uri, ok := ahp.NormalizeChannel(ref)
+	uri, ok := c.ChannelURI(ref)
 	if !ok || authz.Check(c.principal, authz.List, authz.Target{}) != nil {
 		return nil
 	}
 	if uri == ahp.RootURI {
-		return c.root
+		return c.root.Load()
 	}
 	t := c.host.lookupFor(c.principal, uri)
 	if t == nil || authz.Check(c.principal, authz.Subscribe, t.seen()) != nil {
@@ -259,6 +262,11 @@ func (c *Conn) channel(ref string) *store.Channel {
 // Subscribe is AHP's subscribe. If it returns no error, the answer is posted: answer appends it to
 // dst, with the snapshot, which is taken when the answer is written.
 func (c *Conn) Subscribe(ref string, answer func(dst []byte, v store.View) []byte) error {
+	return c.subscribe(ref, func(ch *store.Channel) error { return c.sub.Subscribe(ch, answer) })
+}
+
+// subscribe has begin subscribe to the channel.
+func (c *Conn) subscribe(ref string, begin func(*store.Channel) error) error {
 	if err := c.Ended(); err != nil {
 		return err
 	}
@@ -269,12 +277,13 @@ func (c *Conn) Subscribe(ref string, answer func(dst []byte, v store.View) []byt
 	if ch == nil {
 		return unknownChannel(ref)
 	}
-	if ch == c.root {
+	if ch.URI() == ahp.RootURI {
 		c.host.list.flush()
 	}
-	if err := c.sub.Subscribe(ch, answer); err != nil {
+	if err := begin(ch); err != nil {
 		return unknownChannel(ref)
 	}
+	c.settleRoot()
 	c.tellAsked(ch)
 	c.sub.TellAsks(ch, false)
 	return nil
@@ -282,7 +291,7 @@ func (c *Conn) Subscribe(ref string, answer func(dst []byte, v store.View) []byt
 
 // Unsubscribe is AHP's unsubscribe. A channel that the connection does not follow is ignored.
 func (c *Conn) Unsubscribe(ref string) {
-	uri, ok := ahp.NormalizeChannel(ref)
+	uri, ok := c.ChannelURI(ref)
 	if !ok {
 		return
 	}
@@ -300,7 +309,7 @@ func (c *Conn) Lookup(ref string) (*Terminal, error) {
 	if err := c.Ended(); err != nil {
 		return nil, err
 	}
-	if uri, ok := ahp.NormalizeChannel(ref); ok {
+	if uri, ok := c.ChannelURI(ref); ok {
 		if t := c.host.lookupFor(c.principal, uri); t != nil {
 			return t, nil
 		}
@@ -310,15 +319,15 @@ func (c *Conn) Lookup(ref string) (*Terminal, error) {
 
 func unknownChannel(ref string) error { return &UnknownChannelError{clip(ref)} }
 
-// heritage is what a connection takes over from the last one of its clientId.
-type heritage struct {
+// inherited is what a connection takes over from the last one of its clientId.
+type inherited struct {
 	synced   map[string]uint64 // what the last one knew: see [store.Subscriber.Reconnect]
 	restored time.Time         // by when the last one had left, if it was an earlier host's
 	channels []*store.Channel  // what the last one followed, if it was still open
 }
 
-// seat binds the connection to a clientId, and ends another connection of this clientId.
-func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, err error) {
+// bindClient binds the connection to a clientId, and ends another connection of this clientId.
+func (h *Host) bindClient(c *Conn, id string, v ahp.Version) (from inherited, err error) {
 	if id == "" || len(id) > maxClientID {
 		return from, ErrClientID
 	}
@@ -341,7 +350,7 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, err error
 		// The client has not left, so the terminals that it owns go on.
 		from.channels = old.sub.Channels()
 		cl.synced = old.sub.Close()
-		old.End(errTakenOver)
+		old.End(ErrTakenOver)
 	}
 	h.nameLocked(cl, c.principal)
 	cl.conn, cl.version = c, v
@@ -349,6 +358,7 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, err error
 	c.sub.Identify(id)
 	h.noteClient(cl)
 	h.backLocked(cl)
+	h.watchers.tellConns()
 	from.synced = cl.synced
 	if cl.restored {
 		from.restored, cl.restored = cl.left, false

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"termhost/ahp/drops"
 	"termhost/ahp/history"
 	"termhost/ahp/journal"
 	"termhost/ahp/recordings"
@@ -26,6 +27,7 @@ type Config struct {
 	// journals of the terminals. "": there is nothing of that.
 	StateDir string
 	Version  string // of termhost, for clients and XTVERSION
+	Socket   string // the path of the host's own unix socket; "": there is none
 	Hostname string // of the machine, for people; "": nobody is told
 
 	Shell            string // "": that of the host's user
@@ -108,6 +110,7 @@ type Host struct {
 	store    *store.Store
 	first    uint64 // the serverSeq that it has begun after
 	pool     *ptypool.Pool
+	groups   groups
 	relays   relays
 
 	approvalTime time.Duration // see approvalTime; tests do not wait for so long
@@ -140,6 +143,7 @@ type Host struct {
 	leaving   bool // closed, and the terminals go on
 
 	recordings recordings.Store
+	drops      drops.Store
 	indexes    *history.Cache // of logs and recordings
 	spares     journal.Spares
 

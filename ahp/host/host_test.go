@@ -378,7 +378,7 @@ func rootList(tb testing.TB, h *host.Host, p authz.Principal) []ahp.TerminalInfo
 	c, err := h.Connect(p, host.DoorWebSocket)
 	hosttest.Check(tb, err)
 	defer c.Close()
-	if _, e := c.Initialize(initParams("0.5.0", fmt.Sprintf("reader of the list %p", c))); e != nil {
+	if _, e := c.Initialize(initParams("0.5.0", "reader of the list")); e != nil {
 		tb.Fatal(e)
 	}
 	return (&peer{t: tb, h: h, c: c}).follow(ahp.RootURI).Root.Terminals

@@ -83,6 +83,7 @@ func (a *Attach) maySeizeLocked() bool {
 // active one. If that changes the terminal's size, typeLocked returns ErrBusy until the program has
 // had drawTime to draw.
 func (a *Attach) typeLocked(p []byte, active func()) error {
+	a.t.ch.SetTypist(a.sub)
 	screen := a.t.term.Screen()
 	cols, rows := screen.Size()
 	active()
@@ -181,6 +182,7 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 		}
 		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
 	}
+	t.ch.SetTypist(s.conn.sub)
 	if t.approvals.needsApproval(s, a.Data) {
 		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
 			return reasonOf(err)
@@ -221,17 +223,17 @@ func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keybo
 func (c *Conn) SendText(
 	ctx context.Context, t *Terminal, paste bool, text []byte, keys ...keyboard.Key,
 ) (approved string, err error) {
-	return c.sendPatiently(ctx, t, func(m keyboard.Modes) []byte {
+	return c.sendPatiently(ctx, t, func(m keyboard.Modes) ([]byte, error) {
 		typed := slices.Clone(text)
 		if paste {
 			typed = keyboard.AppendPaste(nil, m, text)
 		}
-		return keyboard.AppendKeys(typed, m, keys...)
+		return keyboard.AppendKeys(typed, m, keys...), nil
 	})
 }
 
-// encoded returns what is typed into a terminal in some modes, in a slice of its own.
-type encoded func(keyboard.Modes) []byte
+// encoded returns input in a terminal's modes, in a slice of its own. The Term's lock is held.
+type encoded func(keyboard.Modes) ([]byte, error)
 
 // sendPatiently tries send until the program has made room, or has not for sendPatience.
 func (c *Conn) sendPatiently(ctx context.Context, t *Terminal, input encoded) (
@@ -260,7 +262,9 @@ func (c *Conn) sendPatiently(ctx context.Context, t *Terminal, input encoded) (
 func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 	for {
 		room := t.approvals.room(step{conn: c, principal: c.principal})
-		_, err := c.send(ctx, t, func(keyboard.Modes) []byte { return slices.Clone(p) })
+		_, err := c.send(ctx, t, func(keyboard.Modes) ([]byte, error) {
+			return slices.Clone(p), nil
+		})
 		if err != ErrBusy {
 			return err
 		}
@@ -311,7 +315,10 @@ func (c *Conn) typeOrHold(t *Terminal, input encoded, answer func(error)) (
 	if err != nil {
 		return nil, err
 	}
-	p := input(t.term.Screen().KeyModes())
+	p, err := input(t.term.Screen().KeyModes())
+	if err != nil {
+		return nil, err
+	}
 	if t.approvals.needsApproval(s, p) {
 		return t.approvals.holdBack(s, p, true, answer)
 	}
@@ -372,6 +379,7 @@ func (t *Terminal) typeKeys(s step, p []byte) error {
 		how = typesBound
 		t.approvals.bind(s)
 	}
+	t.typedAt.Store(time.Now().UnixNano()) // before its echo can come
 	if err := t.exec.input(p, how); err != nil {
 		return err
 	}
@@ -381,8 +389,9 @@ func (t *Terminal) typeKeys(s step, p []byte) error {
 	t.commands.typist.typed(who, p, t.commands.running != "")
 	t.waiting.lookout.typedBy(who, p)
 	t.waiting.noteActivity()
+	keys, _ := keyboard.HasKeys(p)
 	t.waiting.set(func(w *needs) {
-		w.unsure = true
+		w.unsure, w.said = true, w.said && !keys
 		if bytes.ContainsAny(p, answers) {
 			w.program = WaitingNone
 		}

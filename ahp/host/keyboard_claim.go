@@ -12,18 +12,28 @@ import (
 // exact is known: about one round trip.
 const crossing = 50 * time.Millisecond
 
+// claimant is the holder that a claim names, and here are the clientIds that were connected when it
+// came.
+type claimant struct {
+	holder
+	here map[string]bool
+}
+
 // claim makes next the holder, or returns the reason why it does not. The caller has checked the
 // policy. The Term's lock is held.
-func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
+func (kb *keyboardClaim) claim(s step, next claimant) (reason string) {
 	if kb.crosses(s) {
 		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again",
 			kb.holder.text())
 	}
 	prior := kb.holder
-	if s.conn.principal.IsPage() && s.conn.claims(next) && prior.claim != next.claim {
-		kb.lend(next, s, true) // as when a person takes the keyboard in an SSH session
-	} else {
-		kb.hold(next, s)
+	switch unused, free := kb.unusedBy(s.conn, next.here); {
+	case !s.conn.principal.IsPage() || !s.conn.claims(next.holder) || prior.claim == next.claim:
+		kb.hold(next.holder, s)
+	case free && unused.Window:
+		kb.succeed(next.holder, s) // a closed window gets nothing back
+	default:
+		kb.lend(next.holder, s, true) // as when a person takes the keyboard in an SSH session
 	}
 	if prior.named() != next.named() {
 		kb.tell(nil, Note{Kind: NoteHas})

@@ -3,18 +3,51 @@ package host
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"termhost/ahp"
 	"termhost/authz"
 )
 
-// lender returns the lender's name for people; "" for a nil loan.
-func (l *loan) lender() string {
-	if l == nil {
+// lenderName returns the name of the lender whom next is told of; "": there is none, or next has
+// taken the claim from SSH sessions of the same person that do not show the terminal, in no one of
+// windows: nobody waits for it.
+func lenderName(prior *loan, next holder, windows []*Attach) string {
+	if prior == nil {
 		return ""
 	}
-	return l.from.text()
+	from := prior.from
+	shows := func(a *Attach) bool { return a.conn.principal.ID == from.principal }
+	if from.byHand() && authz.Person(from.principal) == authz.Person(next.principal) &&
+		!slices.ContainsFunc(windows, shows) {
+		return ""
+	}
+	return from.text()
+}
+
+// tellLender shows who the lender is, once another viewer shows the terminal, or one less does. The
+// Term's lock is held.
+func (kb *keyboardClaim) tellLender() {
+	if kb.prior == nil {
+		return
+	}
+	name := lenderName(kb.prior, kb.holder, kb.t.viewers.windows)
+	if kb.t.ch.Summary().Termhost.Lender == name {
+		return
+	}
+	kb.t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Lender = name })
+	kb.t.host.list.changed()
+}
+
+// before returns the loan on which next has had the claim before; l if it has had none.
+func (l *loan) before(next holder) *loan {
+	for e := l; e != nil; e = e.earlier {
+		if e.from.claim == next.claim {
+			return e.earlier
+		}
+	}
+	return l
 }
 
 // hold makes next the holder. If s takes the claim from another principal, hold drops the input of
@@ -36,10 +69,12 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	kb.holder, kb.prior, kb.lent = next, prior, lent
 	kb.setRequests(nil)
 	kb.watchIdle(0)
-	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Holder, m.Lender = next.text(), prior.lender() })
+	lender := lenderName(prior, next, t.viewers.windows)
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Holder, m.Lender = next.text(), lender })
 	seq := t.log.append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
 	kb.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
 	t.host.list.changed()
+	t.host.watchers.tellConns()
 	if from.named() != next.named() {
 		kb.tellWaits()
 		t.emit(Event{Kind: EventHolderChanged, By: by, To: next.text(), from: s.conn})
@@ -53,17 +88,26 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 // A lender to whom the claim returns has it as before: it owns it, or has it on its earlier loan.
 // The Term's lock is held.
 func (kb *keyboardClaim) lend(next holder, s step, seized bool) {
-	from, lent := kb.holder, &loan{kb.holder, kb.lent}
-	for l := kb.lent; l != nil; l = l.earlier {
-		if l.from.claim == next.claim {
-			lent = l.earlier
-			break
-		}
-	}
+	lent := (&loan{kb.holder, kb.lent}).before(next)
 	prior := lent
 	if seized {
-		prior = &loan{from, lent} // even if next takes back what from had seized
+		prior = &loan{kb.holder, lent} // even if next takes back what the holder had seized
 	}
+	kb.borrow(next, s, prior, lent)
+}
+
+// succeed makes next the holder in place of the present one, which is gone: next has the claim as
+// that one had it, and hands it back to whom that one would have. The Term's lock is held.
+func (kb *keyboardClaim) succeed(next holder, s step) {
+	lent, prior := kb.lent.before(next), kb.prior
+	if prior != nil && prior.from.claim == next.claim {
+		prior = lent
+	}
+	kb.borrow(next, s, prior, lent)
+}
+
+// borrow is holdOnLoan for a holder who has just typed, or is about to.
+func (kb *keyboardClaim) borrow(next holder, s step, prior, lent *loan) {
 	kb.holdOnLoan(next, s, prior, lent)
 	kb.lastTyped = kb.t.host.now()
 	kb.watchIdle(kb.t.host.cfg().KeyboardIdle)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"termhost/ahp/history"
@@ -70,6 +72,7 @@ func New(cfg Config) (*Host, error) {
 	h.restoreUses(used)
 	h.noteAllLocked()
 	h.restoreRecordings()
+	h.openDrops()
 	h.openRestored()
 	h.janitor.begin(h.tidy)
 	return h, nil
@@ -233,4 +236,11 @@ func (h *Host) Stats() Stats {
 		st.Connections[c.door]++
 	}
 	return st
+}
+
+// Names returns the NAMEs of all terminals, in no order.
+func (h *Host) Names() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.names))
 }

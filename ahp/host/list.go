@@ -33,13 +33,29 @@ type Info struct {
 	Waiting   Waiting   `json:"waiting,omitempty"`
 	Guarded   bool      `json:"guarded"` // what agents type waits for a person's approval
 
+	Labels ahp.Labels `json:"labels,omitempty"`
+	// Group is the value of the label "group", or the git repository and branch of the working
+	// directory: see [groups].
+	Group string `json:"group,omitempty"`
+	// Status is what the program says of itself; zero: it has not said.
+	Status Status `json:"status,omitzero"`
+	// Notice is what the program has said since the principal looked last: the text of a desktop
+	// notification, of a status or of its question, for people; "": nothing.
+	Notice string `json:"notice,omitempty"`
+
 	// Quiet: what runs has printed nothing for long; see quiet_after.
 	Quiet bool `json:"quiet,omitempty"`
+	// PrintedAt is when the program has printed something last, in UTC; zero: not since the host
+	// has begun.
+	PrintedAt time.Time `json:"printedAt,omitzero"`
 	// AskedBy is who asks for the keyboard, the first one first; for people.
 	AskedBy   []string `json:"askedBy,omitempty"`
 	Recording bool     `json:"recording"` // what it shows is recorded
 
 	WantsYou bool `json:"wantsYou"` // the principal that asked: see Wanting
+	// Wants and WantsSince say why and, in UTC, since when.
+	Wants      Want      `json:"wants,omitempty"`
+	WantsSince time.Time `json:"wantsSince,omitzero"`
 
 	// AwaySince is since when the owner of a client-executed terminal is away, in UTC.
 	AwaySince time.Time `json:"awaySince,omitzero"`
@@ -73,6 +89,13 @@ func (c *Conn) List() ([]Info, error) {
 	return list, err
 }
 
+// Changes returns a number that is another one after something has changed that [Conn.List]
+// returns, but for ages, or after a terminal has printed something. It costs next to nothing.
+func (c *Conn) Changes() uint64 {
+	h := c.host
+	return h.store.Seq() + h.list.changes.Load() + h.watchers.told.Load()
+}
+
 // Terminals returns the terminals, oldest first, that exist for the principal. It returns
 // *authz.Denied if the principal may not list.
 func (c *Conn) Terminals() ([]*Terminal, error) {
@@ -90,8 +113,10 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	s := t.ch.Summary()
 	holder, viewers := t.keyboard.holder, s.Readers
 	heldSince := t.keyboard.last.at
-	_, wanted := t.attention.wants(p)
+	want, wanted := t.attention.wants(p)
+	status := t.status.now
 	recording, quiet := t.recorder.recording != nil, t.waiting.quiet.on
+	printed := t.waiting.quiet.printed
 	var askedBy []string
 	for _, k := range t.keyboard.requests {
 		askedBy = append(askedBy, k.to.text())
@@ -107,6 +132,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 		CreatedAt: t.origin.created.UTC(),
 		IsPty:     t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting),
 		Guarded: s.Termhost.Guarded, WantsYou: wanted, Recording: recording,
+		Labels: t.Labels(), Status: status, Notice: want.Text,
 		Quiet: quiet, AskedBy: askedBy,
 		Holder: holder.text(), Mine: holder.yours(p),
 		HeldSince: heldSince, HeldBy: holder.principal, Cwd: Printable(s.Cwd),
@@ -114,7 +140,14 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	if s.LastCommand != nil {
 		info.LastCommand = history.NewCommand(s.LastCommand)
 	}
+	info.Group = t.host.groups.of(t, s.Cwd)
+	if !printed.IsZero() {
+		info.PrintedAt = printed.UTC()
+	}
 	info.NotKept, info.LogDamaged = t.log.journal.NotKept(), t.log.damage != ""
+	if wanted {
+		info.Wants, info.WantsSince = want.Why, want.Since.UTC()
+	}
 	if at := t.AwaySince(); !at.IsZero() {
 		info.AwaySince = at.UTC()
 	}

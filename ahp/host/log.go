@@ -117,6 +117,28 @@ func (l *terminalLog) recordMissed(changed map[string]*journal.Missed) {
 	l.recordEvent(journal.Event{Missed: changed}, l.when())
 }
 
+// recordStatus logs what the program says of itself; nil: nothing any more.
+func (l *terminalLog) recordStatus(s *journal.Status) {
+	if s == nil {
+		s = &journal.Status{}
+	}
+	l.outline.ApplyStatus(s)
+	if l.end == nil {
+		l.recordEvent(journal.Event{Status: s}, l.when())
+	}
+}
+
+// recordWaits logs what the terminal waits for; nil: nothing any more.
+func (l *terminalLog) recordWaits(w *journal.Waits) {
+	if w == nil {
+		w = &journal.Waits{}
+	}
+	l.outline.ApplyWaits(w)
+	if l.end == nil && l.t.kept.replay == nil {
+		l.recordEvent(journal.Event{Waits: w}, l.when())
+	}
+}
+
 func (l *terminalLog) recordEvent(ev journal.Event, at time.Time) {
 	l.t.warn(l.journal.Record(termlog.Event, at, ev.Encode()))
 }
@@ -159,7 +181,7 @@ func (l *terminalLog) describe() *journal.Description {
 		Name: t.Name(), Former: t.naming.Load().former,
 		Creator: t.origin.creator, CreatedBy: t.origin.createdBy, Transient: t.life.transient,
 		Forced: t.origin.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
-		Guarded: t.approvals.on, Unstarted: t.approvals.unstarted(),
+		Labels: t.Labels(), Guarded: t.approvals.on, Unstarted: t.approvals.unstarted(),
 		Term: t.origin.screen.Term, Tag: t.tag,
 		Nonce: t.origin.screen.Nonce, Marker: t.origin.marker, Outline: l.outline, End: l.end,
 		Damage: l.damage,

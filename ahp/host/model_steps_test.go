@@ -13,7 +13,6 @@ import (
 	"termhost/ahp/ahptest"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
-	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
@@ -317,10 +316,7 @@ func jsonOf(t *testing.T, v any) string {
 
 func TestModel(t *testing.T) {
 	t.Parallel()
-	runs := 12
-	if !slowtest.On(t) {
-		runs = 5
-	}
+	const runs = 5 // and FuzzDispatch makes more
 	for seed := range uint64(runs) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			newHostModel(t, ahptest.RandomChoices(seed, 400)).run()

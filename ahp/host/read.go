@@ -23,6 +23,18 @@ func (c *Conn) LogRaw(t *Terminal) (pieces [][]byte, truncated bool, err error) 
 	return pieces, truncated, err
 }
 
+// CommandOutput returns the output of a command, by its ID, as the program wrote it; not kept:
+// there is none of the ID any more. The pieces are shared, as those of LogRaw.
+func (c *Conn) CommandOutput(t *Terminal, id string) (pieces [][]byte, kept bool, err error) {
+	st, _, err := t.read(c.principal)
+	for i := range st.Content {
+		if cmd := st.Content[i].Command; cmd != nil && cmd.ID == id {
+			return st.Content[i].Text.Chunks(), true, err
+		}
+	}
+	return nil, false, err
+}
+
 // LogText returns the lines that have left the screen, and the main screen, as plain text. Lines
 // that were wrapped are joined.
 func (c *Conn) LogText(w *Work, t *Terminal) (text []byte, truncated bool, err error) {

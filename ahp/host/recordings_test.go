@@ -260,9 +260,10 @@ func TestRecordingsAreBoundInSize(t *testing.T) {
 	awaitOutput(t, h, idle, "idle")
 	term := run(t, h, carol, "x", "seq 1 400000; echo the end; exec cat")
 	awaitOutput(t, h, term, "the end")
+	conn := hosttest.Conn(t, h, carol)
 	deadline := time.Now().Add(hosttest.Patience)
 	for {
-		list, err := hosttest.Conn(t, h, carol).Recordings()
+		list, err := conn.Recordings()
 		if err != nil {
 			t.Fatal(err)
 		}

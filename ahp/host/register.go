@@ -50,7 +50,8 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	keyboard := t.exec.kind() == authz.Server && !t.Piped()
 	h.guardNewLocked(t, o, keyboard)
 	st.Termhost.Guarded, st.Termhost.Holder = t.approvals.on, t.keyboard.holder.text()
-	st.Termhost.Name = t.otherName()
+	st.Termhost.Name, st.Termhost.Labels = t.otherName(), o.Labels
+	t.labels.Store(&o.Labels)
 	ch, err := h.store.Add(t.uri, st)
 	if errors.Is(err, store.ErrExists) {
 		return &ExistsError{name}
@@ -72,6 +73,7 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 		h.mu.Lock()
 		h.forgetLocked(t)
 		h.mu.Unlock()
+		close(t.life.listed)
 		h.janitor.sweep(t.log.journal.Remove())
 		t.ch.Remove()
 		t.log.endTrail()
@@ -91,7 +93,9 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 		t.exec.forget() // Shutdown did not see this terminal
 	}
 	h.mu.Unlock()
+	close(t.life.listed)
 	t.ch.List()
+	h.watchers.tellConns() // it may be in a group
 	h.list.changed()
 	h.janitor.created()
 	return nil

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,15 +56,27 @@ func (c *Conn) FindBegun(name string) (*Terminal, error) {
 	return nil, missing
 }
 
-// find is Find, but if no terminal has the name, it returns those that begin with it.
+// find is Find, but if no terminal has the name, it returns those that begin with it. It waits for
+// a terminal that is being started: its program, which may ask for it, runs already.
 func (c *Conn) find(name string) (*Terminal, *NotFoundError, error) {
 	h, p := c.host, c.principal
 	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
 		return nil, nil, err
 	}
+	ref := h.OwnURI(name)
+	h.mu.Lock()
+	starting := h.startingLocked(p, ref)
+	h.mu.Unlock()
+	if starting != nil {
+		select {
+		case <-starting.life.listed:
+		case <-c.ctx.Done():
+			return nil, nil, context.Cause(c.ctx)
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, t := range []*Terminal{h.names[name], h.former[name], h.terminals[name]} {
+	for _, t := range []*Terminal{h.names[name], h.former[name], h.terminals[ref]} {
 		if t != nil && h.terminals[t.uri] == t && t.sees(p) {
 			return t, nil, nil
 		}
@@ -78,6 +91,19 @@ func (c *Conn) find(name string) (*Terminal, *NotFoundError, error) {
 		}
 	}
 	return nil, missing, nil
+}
+
+// startingLocked returns the terminal of a NAME or URI that is being started and will exist for p,
+// or nil.
+func (h *Host) startingLocked(p authz.Principal, name string) *Terminal {
+	t := h.names[name]
+	if id, ok := ahp.TerminalName(name); t == nil && ok {
+		t = h.names[id]
+	}
+	if t == nil || h.terminals[t.uri] == t || !t.sees(p) {
+		return nil
+	}
+	return t
 }
 
 // LastUsed returns the terminal for an attach that names none: the one that the principal attached

@@ -68,7 +68,7 @@ func (s step) harmless(name string) ahp.Action {
 		}
 	}
 	if name == (ahp.RootTerminalsChanged{}).Type() {
-		return ahp.RootTerminalsChanged{Terminals: s.conn.root.Terminals()}
+		return ahp.RootTerminalsChanged{Terminals: s.conn.root.Load().Terminals()}
 	}
 	return nil
 }

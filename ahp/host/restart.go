@@ -237,7 +237,8 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 		Title: o.Title, Cwd: o.Cwd, Cols: o.Cols, Rows: o.Rows, Claim: ahp.Claim(o.Holder.Claim),
 		Client: m.Client, IsPty: m.IsPty, Detection: o.Detection,
 		Termhost: ahp.TerminalMeta{Guarded: m.Guarded, Holder: by.text(), Name: m.OtherName(),
-			Lender: prior.lender()},
+			Labels: m.Labels,
+			Lender: lenderName(prior, by, nil)},
 	})
 	if errors.Is(err, store.ErrExists) {
 		return nil, fmt.Errorf("a younger terminal has its URI, %s", m.URI)
@@ -258,6 +259,11 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 	t.life.transient = m.Transient
 	t.id, _ = ahp.TerminalName(t.uri)
 	t.naming.Store(&naming{name: m.Name, former: m.Former})
+	t.labels.Store(&m.Labels)
+	if m.End == nil {
+		t.waiting.lookout.before = o.Waits
+		t.status.restore(o.Status)
+	}
 	if t.origin.creator.Role == authz.NoRole { // see authz.Principal.UnmarshalJSON
 		h.log.Warn("who made a terminal may do nothing from inside it: its rights are not known",
 			"name", m.Name, "who", t.origin.creator.Name)

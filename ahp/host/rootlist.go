@@ -2,6 +2,7 @@ package host
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +14,7 @@ const listInterval = 100 * time.Millisecond
 // listInterval. It may be used with any lock held but the store's.
 type listPublisher struct {
 	publish func()
+	changes atomic.Uint64 // how often something has changed
 
 	mu      sync.Mutex // held while the store's lock is taken, by publish and by what is in after
 	last    time.Time
@@ -27,6 +29,7 @@ func (p *listPublisher) changed() { p.changedThen(nil) }
 // changedThen is changed, and has then called once the list is published. then may take the store's
 // lock and no other.
 func (p *listPublisher) changedThen(then func()) {
+	p.changes.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if then != nil {

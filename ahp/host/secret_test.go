@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"termhost/ahp"
@@ -117,9 +115,9 @@ func TestWhatAnAgentTypedAheadAnswersNoSecret(t *testing.T) {
 // The secret itself is nowhere but in the program.
 func TestASecretIsNowhere(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log hosttest.Log
 	h := hosttest.New(t, func(c *host.Config) {
-		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.Log = log.Logger()
 		c.Audit = c.Log
 	})
 	watcher := connect(t, h, eve, "watcher")
@@ -156,21 +154,4 @@ func TestASecretIsNowhere(t *testing.T) {
 			t.Error("a subscriber is shown the secret")
 		}
 	}
-}
-
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -34,7 +34,8 @@ func (c *Conn) Share(o ShareOptions) (*Share, error) {
 	}
 	h := c.host
 	own := &Conn{host: h, principal: c.principal, door: c.door, sub: h.store.NewSubscriber(false)}
-	own.proof, own.root, own.name, own.source = c.proof, c.root, c.name, c.source
+	own.proof, own.name, own.source = c.proof, c.name, c.source
+	own.root.Store(c.root.Load())
 	own.sub.Close() // the answers are for nobody
 	own.ctx, own.cancel = context.WithCancelCause(c.ctx)
 	id := SSHClientID(c.principal) + "#" + rand.Text()

@@ -56,6 +56,7 @@ func (t *Terminal) target(s step) authz.Target {
 		Yours:        authz.Person(t.keyboard.holder.principal) == person,
 		HoldsByToken: strings.HasPrefix(t.keyboard.holder.principal, person+"/"),
 		Owner:        t.exec.owner(s),
+		Made:         t.origin.creator.ID == s.principal.ID,
 		Piped:        t.Piped(),
 		Unstarted:    t.approvals.unstarted(),
 		InputShared:  t.host.cfg().InputShared,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/journal"
 	"termhost/authz"
@@ -136,6 +137,10 @@ func (h *Host) Closing() bool {
 // ClientID returns the clientId of a connection that has been initialized. The connection's reader
 // may call it.
 func (c *Conn) ClientID() string { return c.client.id }
+
+// Version returns the version of a connection that has been initialized. The connection's reader
+// may call it.
+func (c *Conn) Version() ahp.Version { return c.version }
 
 // Holds reports whether the peer holds the claim of the terminal on a channel, under the clientId
 // of this connection.

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
@@ -30,6 +31,7 @@ type Terminal struct {
 	attention attention
 	waiting   waiting
 	commands  commands
+	status    status
 	output    output
 	log       terminalLog
 	kept      keptLog
@@ -40,8 +42,11 @@ type Terminal struct {
 	tap       func(p []byte) // see CreateOptions; nil: none
 	tag       string         // see CreateOptions; "": none
 
-	naming atomic.Pointer[naming]    // changed with Host.mu held
-	away   atomic.Pointer[time.Time] // see AwaySince; changed with Host.mu held
+	naming atomic.Pointer[naming]     // changed with Host.mu held
+	labels atomic.Pointer[ahp.Labels] // nil: none; changed with the Term's lock held
+	away   atomic.Pointer[time.Time]  // see AwaySince; changed with Host.mu held
+
+	typedAt atomic.Int64 // see Attach.TypedAt; Unix time in ns
 }
 
 // origin is what a terminal was created with. It never changes once others know the terminal.
@@ -59,6 +64,7 @@ type origin struct {
 // guarded by the Term's.
 type life struct {
 	started chan struct{} // closed when the output may be read
+	listed  chan struct{} // closed when others find the terminal, or when it could not be started
 	done    chan struct{} // closed when it has exited
 	gone    chan struct{} // closed when it has been forgotten
 
@@ -82,10 +88,10 @@ type naming struct {
 
 // begin makes the channels, and has the components know their terminal.
 func (t *Terminal) begin() *Terminal {
-	t.life.started = make(chan struct{})
+	t.life.started, t.life.listed = make(chan struct{}), make(chan struct{})
 	t.life.done, t.life.gone = make(chan struct{}), make(chan struct{})
 	t.keyboard.t, t.approvals.t, t.viewers.t, t.attention.t = t, t, t, t
-	t.waiting.t, t.commands.t, t.output.t = t, t, t
+	t.waiting.t, t.commands.t, t.status.t, t.output.t = t, t, t, t
 	t.log.t, t.kept.t, t.recorder.t = t, t, t
 	t.log.journal.Failed = t.warn
 	return t

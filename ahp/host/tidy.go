@@ -29,6 +29,7 @@ func (h *Host) tidy() {
 			next = min(next, journalRetry)
 		}
 		h.trimRecordings()
+		h.drops.Expire(h.now())
 		if err := h.highWater.Extend(h.store.Seq()); err != nil {
 			h.log.Warn("serverSeq may fall if the clock is set back", "err", err)
 		}

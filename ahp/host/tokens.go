@@ -37,41 +37,63 @@ type PageRequest struct {
 // g's. Errors are *PageURLError and those of [authz.Authority.OpenPage].
 func (c *Conn) OpenPage(g authz.Grant, r PageRequest) (string, error) {
 	h := c.host
-	base := r.URL
+	u, err := h.pageURL(r.URL)
+	if err != nil {
+		return "", err
+	}
+	origin := u.Scheme + "://" + u.Host
+	ticket, err := h.cfg().Authority.OpenPage(g, r.Role, origin)
+	if err != nil {
+		return "", err
+	}
+	h.auditLog.Info(authz.AuditPage, append([]any{"who", g.Principal.Name, "origin", origin},
+		g.From.Attrs(g.Principal)...)...)
+	return c.pageLink(u, ticket, r.Terminals), nil
+}
+
+// PageAddress returns where a browser finds the page, as [PageRequest] has it, or a *PageURLError.
+func (c *Conn) PageAddress(base string) (*url.URL, error) { return c.host.pageURL(base) }
+
+// GuestPage returns the URL that a guest opens who comes with a browser: the page at an address of
+// PageAddress, and secret is the invitation's.
+func (c *Conn) GuestPage(u *url.URL, secret string, terminals []string) string {
+	return c.pageLink(u, c.host.cfg().Authority.GuestTicket(secret), terminals)
+}
+
+func (h *Host) pageURL(base string) (*url.URL, error) {
 	if base == "" {
 		base = h.cfg().PageURL
 	}
 	if base == "" {
-		return "", &PageURLError{"this host has no HTTP port of its own: name the address of a " +
+		return nil, &PageURLError{"this host has no HTTP port of its own: name the address of a " +
 			"forwarded one with --url, or use termhost page"}
 	}
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
 		u.RawQuery != "" || u.Fragment != "" {
-		return "", &PageURLError{"the URL must be http://HOST:PORT/ or https://HOST/, " +
+		return nil, &PageURLError{"the URL must be http://HOST:PORT/ or https://HOST/, " +
 			"with a path if a proxy has one"}
 	}
 	if !strings.HasSuffix(u.Path, "/") {
 		u.Path += "/"
 	}
 	u.Host = withoutDefaultPort(u)
-	ticket, err := h.cfg().Authority.OpenPage(g, r.Role, u.Scheme+"://"+u.Host)
-	if err != nil {
-		return "", err
-	}
-	h.auditLog.Info(authz.AuditPage, append([]any{"who", g.Principal.Name, "origin",
-		u.Scheme + "://" + u.Host}, g.From.Attrs(g.Principal)...)...)
+	return u, nil
+}
+
+// pageLink returns the URL that opens the page with a ticket, and shows some terminals.
+func (c *Conn) pageLink(u *url.URL, ticket string, terminals []string) string {
 	text := u.String() + "#t=" + ticket // what follows the # is never sent to a server
-	if len(r.Terminals) > 0 {
-		names := slices.Clone(r.Terminals)
-		for i, name := range names { // a page knows terminals by their URIs
-			if t, err := c.Find(name); err == nil {
-				names[i] = t.ID()
-			}
-		}
-		text += "&/" + url.PathEscape(strings.Join(names, ","))
+	if len(terminals) == 0 {
+		return text
 	}
-	return text, nil
+	names := slices.Clone(terminals)
+	for i, name := range names { // a page knows terminals by their URIs
+		if t, err := c.Find(name); err == nil {
+			names[i] = t.ID()
+		}
+	}
+	return text + "&/" + url.PathEscape(strings.Join(names, ","))
 }
 
 // withoutDefaultPort returns a URL's host as browsers write it into the Origin header.

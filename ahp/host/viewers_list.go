@@ -61,6 +61,34 @@ func (c *Conn) Viewers(t *Terminal) ([]Viewer, error) {
 	return c.host.viewers(t), nil
 }
 
+// Watched is a terminal with those who watch it, the longest first.
+type Watched struct {
+	Terminal *Terminal
+	Viewers  []Viewer // at least one
+}
+
+// Watched returns the terminals that somebody watches, the oldest first, of those that the
+// principal may read. It returns *authz.Denied if the principal may not list.
+func (c *Conn) Watched() (all []Watched, err error) {
+	terminals, err := c.Terminals()
+	for _, t := range terminals {
+		if !t.isWatched() {
+			continue // most are not, and looking for viewers takes longer
+		}
+		if list, err := c.Viewers(t); err == nil && len(list) > 0 {
+			all = append(all, Watched{t, list})
+		}
+	}
+	return all, err
+}
+
+// isWatched reports whether there may be viewers of t.
+func (t *Terminal) isWatched() bool {
+	t.term.Lock()
+	defer t.term.Unlock()
+	return t.streams != nil || t.ch.Summary().Readers > 0
+}
+
 func (h *Host) viewers(t *Terminal) []Viewer {
 	h.mu.Lock()
 	var list []Viewer

@@ -79,3 +79,31 @@ func kicked(t *testing.T, reserved bool, method string) {
 		t.Error("a second kick finds somebody")
 	}
 }
+
+func TestOnlyWhatThePrincipalSeesIsWatchedForIt(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	for _, name := range []string{"build", "secret", "unwatched"} {
+		_, err := hosttest.Create(h, alice,
+			host.CreateOptions{Name: name, Argv: []string{"sleep", "1000"}})
+		hosttest.Check(t, err)
+	}
+	attach(t, h, alice, "secret", host.AttachOptions{})
+	attach(t, h, carol, "build", host.AttachOptions{})
+	build, err := hosttest.Find(h, alice, "build")
+	hosttest.Check(t, err)
+	for want, p := range map[string]authz.Principal{"build: carol, secret: alice": eve,
+		"build: carol": guestOf(build, "gwen", authz.Observer)} {
+		all, err := hosttest.Conn(t, h, p).Watched()
+		hosttest.Check(t, err)
+		var rows []string
+		for _, w := range all {
+			for _, v := range w.Viewers {
+				rows = append(rows, w.Terminal.Name()+": "+v.Name)
+			}
+		}
+		if got := strings.Join(rows, ", "); got != want {
+			t.Errorf("%s is told %q, want %q", p.Name, got, want)
+		}
+	}
+}

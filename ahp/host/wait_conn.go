@@ -197,7 +197,7 @@ func (p *PendingWait) program() (blocked Waiting, rests bool, changed <-chan str
 		return WaitingNone, false, t.waiting.changes()
 	}
 	if p.Blocked {
-		blocked = t.waiting.needs.program
+		blocked = t.waiting.needs.blocks()
 	}
 	return blocked, p.Rest && t.atRestLocked(), t.waiting.changes()
 }
@@ -211,7 +211,7 @@ func (t *Terminal) AtRest() bool {
 }
 
 func (t *Terminal) atRestLocked() bool {
-	return t.waiting.needs.rest && !t.waiting.needs.unsure && t.term.InputRead()
+	return t.waiting.needs.rest && t.term.InputRead()
 }
 
 // taken returns how the wait ends if the keyboard has been taken from the principal since the wait

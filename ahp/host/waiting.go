@@ -3,6 +3,7 @@ package host
 import (
 	"time"
 
+	"termhost/ahp/journal"
 	"termhost/ptypool"
 	"termhost/ptypool/foreground"
 )
@@ -31,10 +32,12 @@ type waiting struct {
 // needs is what somebody has to do before a terminal goes on. Only [waiting.set] changes it.
 type needs struct {
 	program  Waiting // what the program waits for: input, a secret or nothing
+	said     bool    // the program says that it waits, see [Status]
+	words    string  // what it says then
 	approval bool    // something that an agent wants to type is held back
 	question string  // what the program has printed before the cursor, if it waits
 	shown    Waiting // in listings
-	rest     bool    // the lookout's atRest, and all that was typed is read
+	rest     bool    // the lookout's atRest, all that was typed is read, and nothing happened since
 	unsure   bool    // somebody has typed since the lookout looked last
 	// changed is closed when one of these changes; nil: nobody waits for a change.
 	changed chan struct{}
@@ -55,6 +58,7 @@ type lookout struct {
 	atRest bool             // the last look found a shell at its prompt, or a full-screen program
 	asked  string           // the text before the cursor at the last look, if a question; or ""
 	typed  bool             // a line was begun and not ended
+	before *journal.Waits   // what it waited for with the last host; nil: nothing, or not any more
 	typist string           // who typed last
 	looker foreground.Looker
 }

@@ -20,8 +20,8 @@ const (
 	secondLook = 200 * time.Millisecond
 	thirdLook  = time.Second
 	// seldomLook is about the longest time between two looks: with a command running silently in
-	// each of 500 terminals there are 13 looks in a second, all at once (see [ticks.Wait]).
-	seldomLook = 40 * time.Second
+	// each of 500 terminals there are 10 looks in a second, all at once (see [ticks.Wait]).
+	seldomLook = 50 * time.Second
 )
 
 // maxQuestion is how much of what a program asks listings have, in bytes.
@@ -36,6 +36,9 @@ func (w *waiting) noteActivity() {
 	l := &w.lookout
 	l.signs++
 	l.last = time.Now()
+	if w.needs.rest { // until a look finds it so again
+		w.set(func(n *needs) { n.rest = false }, "")
+	}
 	if !l.armed || l.due.Sub(l.last) > firstLook {
 		w.checkIn(firstLook)
 	}
@@ -48,7 +51,7 @@ func (l *lookout) typedBy(user string, p []byte) {
 	}
 	l.typist, l.typed = user, bytes.IndexByte([]byte(answers), p[len(p)-1]) < 0
 	if bytes.ContainsAny(p, answers) {
-		l.asked = ""
+		l.asked, l.before = "", nil
 	}
 }
 
@@ -82,7 +85,8 @@ func (w *waiting) check() {
 	if err != nil {
 		return // it has no terminal, or is about to end
 	}
-	at, signs := w.foregroundLocked(line), l.signs
+	// What has not been read yet may wake a program that the look finds waiting.
+	at, signs, read := w.foregroundLocked(line), l.signs, t.term.InputRead()
 	suspect := at.Command && t.commands.integrated && at.Group == at.Leader
 	t.term.Unlock() // reading /proc takes time
 	replaced := suspect && ptypool.Replaced(at.Leader)
@@ -99,19 +103,20 @@ func (w *waiting) check() {
 	case signs != l.signs, after != line, // it changed during the look
 		after.Unread && state != foreground.Busy && state != foreground.Idle: // more output comes
 		w.checkIn(firstLook)
-	case (state == foreground.Input || state == foreground.Secret) && !t.term.InputRead():
+	case (state == foreground.Input || state == foreground.Secret) && !(read && t.term.InputRead()):
 		w.checkIn(firstLook) // it is about to read the answer
 	default:
 		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {
 			t.commands.shellReplaced()
 		}
 		l.line, l.state = line, state
-		w.found(state, at.Text)
+		w.found(state, at.Text, read)
 	}
 }
 
-// found records what a look has found, and schedules the next one. The Term's lock is held.
-func (w *waiting) found(state foreground.State, text string) {
+// found records what a look has found, and schedules the next one. read: what had been typed was
+// read before the look. The Term's lock is held.
+func (w *waiting) found(state foreground.State, text string, read bool) {
 	l := &w.lookout
 	if l.seen != l.signs {
 		l.seen, l.looks = l.signs, 0
@@ -132,7 +137,7 @@ func (w *waiting) found(state foreground.State, text string) {
 		by = l.typist
 	}
 	l.atRest = state == foreground.Idle
-	rest := l.atRest && w.t.term.Held() == 0 && w.t.term.InputRead()
+	rest := l.atRest && read && w.t.term.Held() == 0 && w.t.term.InputRead()
 	question := Printable(l.asked[:ahp.WholeRunes(l.asked, maxQuestion)])
 	w.set(func(w *needs) {
 		if !l.typed || question == "" { // else a part of it is the answer
@@ -142,7 +147,7 @@ func (w *waiting) found(state foreground.State, text string) {
 	}, by)
 	w.t.approvals.dropForSecret()
 	w.t.approvals.dropStaleAnswers()
-	if l.atRest {
+	if rest {
 		return
 	}
 	w.checkIn(ticks.Wait(l.pause()))
@@ -166,5 +171,6 @@ func (w *waiting) endLookout() {
 	}
 	w.set(func(w *needs) {
 		w.program, w.question, w.rest, w.unsure = WaitingNone, "", false, false
+		w.said = false
 	}, "")
 }

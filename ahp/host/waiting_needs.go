@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/ptypool"
 	"termhost/ptypool/foreground"
 )
@@ -15,19 +16,39 @@ func (w *waiting) set(change func(*needs), by string) {
 	n := &w.needs
 	was := *n
 	change(n)
-	if n.shown = n.program; n.approval {
+	if n.shown = n.blocks(); n.approval {
 		n.shown = WaitingApproval
 	}
-	if n.program != was.program {
-		w.tell(was.program, n.program, by)
+	if n.blocks() != was.blocks() {
+		w.tell(was.blocks(), n.blocks(), by)
 	}
-	if n.shown != was.shown || n.question != was.question {
+	if n.shown != was.shown || n.asks() != was.asks() {
 		w.publish(n.shown, n.shown != was.shown)
 	}
 	if *n != was && n.changed != nil {
 		close(n.changed)
 		n.changed = nil
 	}
+}
+
+// blocks returns what the program waits for: as it says if nothing else is known, which is so of
+// programs that fill the screen.
+func (n *needs) blocks() Waiting {
+	if n.program == WaitingNone && n.said {
+		return WaitingInput
+	}
+	return n.program
+}
+
+// asks returns what the program asks for, for people; "": nothing, or an approval comes first.
+func (n *needs) asks() string {
+	switch {
+	case n.approval:
+		return ""
+	case n.program == WaitingNone && n.said:
+		return n.words
+	}
+	return n.question
 }
 
 // tell emits the events of a program that waits for something else now. by is the name of the user
@@ -48,21 +69,47 @@ func (w *waiting) publish(now Waiting, fresh bool) {
 	since := ""
 	if now != WaitingNone {
 		if fresh {
-			t.attention.waits = t.host.now()
+			t.attention.waits = w.begins(now)
 		}
 		since = t.attention.waits.UTC().Format(time.RFC3339)
 	}
 	if fresh {
 		t.host.watchers.tell()
 	}
-	question := w.needs.question
-	if now == WaitingApproval {
-		question = ""
-	}
+	question := w.needs.asks()
+	w.record(now, question)
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) {
 		m.Waiting, m.WaitingSince, m.Question = string(now), since, question
 	})
 	t.host.list.changed()
+}
+
+// begins returns since when the terminal has waited for what it begins to wait for now: what it
+// waited for with the last host it may have waited for all the time.
+func (w *waiting) begins(now Waiting) time.Time {
+	before := w.lookout.before
+	w.lookout.before = nil
+	if before != nil && before.For == string(now) &&
+		strings.HasPrefix(w.needs.asks(), before.Question) {
+		return before.Since
+	}
+	return w.t.host.now()
+}
+
+// record logs what the terminal waits for, for the next host. An approval, which is first, does not
+// outlive this one.
+func (w *waiting) record(now Waiting, question string) {
+	log, since := &w.t.log, w.t.attention.waits.UTC()
+	was := log.outline.Waits
+	switch {
+	case now != WaitingNone && now != WaitingApproval:
+		if was == nil || was.For != string(now) || was.Question != question ||
+			!was.Since.Equal(since) {
+			log.recordWaits(&journal.Waits{For: string(now), Question: question, Since: since})
+		}
+	case was != nil:
+		log.recordWaits(nil)
+	}
 }
 
 // changes returns a channel that is closed with the next change of needs. The Term's lock is held.

@@ -59,6 +59,7 @@ func (w *waiting) setQuiet(on bool) {
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Quiet = on })
 	if on {
 		t.emit(Event{Kind: EventQuiet})
+		t.host.watchers.tell()
 	}
 	t.host.list.changed()
 }

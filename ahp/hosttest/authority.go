@@ -36,9 +36,11 @@ func AuthorityAt(t testing.TB, clock func() time.Time, o keys.Options,
 	stored := keys.TokenOptions{StateDir: o.StateDir, Rand: rand.Reader}
 	invitations, err := keys.OpenInvitations(stored)
 	must(err)
+	links, err := keys.OpenLinks(stored)
+	must(err)
 	a := authz.NewAuthority(authz.AuthorityOptions{Ring: ring, Tokens: tokens,
-		Invitations: invitations,
-		Directory:   directory, Clock: clock})
+		Invitations: invitations, Links: links,
+		Directory: directory, Clock: clock})
 	t.Cleanup(func() {
 		if err := a.Close(); err != nil {
 			t.Error(err)

@@ -18,8 +18,8 @@ import (
 // is read.
 const Format = 1
 
-// Description describes a terminal. It is written when the terminal is made, when its guard, tag or
-// NAME changes, and when it exits. Other changes, those of the outline, are in the log.
+// Description describes a terminal. It is written when the terminal is made, when its guard, tag,
+// labels or NAME change, and when it exits. Other changes, those of the outline, are in the log.
 type Description struct {
 	Format    int             `json:"format"` // see [Format], which Encode sets
 	Boot      string          `json:"boot"`   // see [keeper.BootID]
@@ -39,6 +39,7 @@ type Description struct {
 	IsPty    bool          `json:"isPty,omitempty"`
 	Piped    bool          `json:"piped,omitempty"`
 	Guarded  bool          `json:"guarded,omitempty"`
+	Labels   ahp.Labels    `json:"labels,omitempty"`
 	// Unstarted says that its program waits for a person's approval. A later host does not start
 	// it.
 	Unstarted bool   `json:"unstarted,omitempty"`

@@ -24,6 +24,8 @@ type Event struct {
 	Owner *OwnerMark `json:"owner,omitempty"`
 	// Missed has the people for whom Outline.Missed changes; nil: the person is forgotten.
 	Missed map[string]*Missed `json:"missed,omitempty"`
+	Status *Status            `json:"status,omitempty"` // nil: it does not change
+	Waits  *Waits             `json:"waits,omitempty"`  // likewise
 }
 
 // Encode returns the payload of an Event record.

@@ -23,12 +23,51 @@ type Outline struct {
 	// Missed has what each person has missed since they last viewed the terminal, by
 	// [authz.Person]. Under "" it has what those have missed who have never viewed it.
 	Missed map[string]*Missed `json:"missed,omitempty"`
+	Status *Status            `json:"status,omitempty"` // nil: the program has not said
+	Waits  *Waits             `json:"waits,omitempty"`  // nil: it waits for nothing
+}
+
+// Waits is what a terminal waits for.
+type Waits struct {
+	For      string    `json:"for,omitempty"`      // the host's word; "": nothing
+	Question string    `json:"question,omitempty"` // what it asks, for display; "": nothing
+	Since    time.Time `json:"since,omitzero"`
+}
+
+// ApplyWaits applies an Event's Waits: one without a word takes it away.
+func (o *Outline) ApplyWaits(w *Waits) {
+	switch {
+	case w == nil:
+	case w.For == "":
+		o.Waits = nil
+	default:
+		o.Waits = w
+	}
+}
+
+// Status is what a terminal's program says of itself: see the host's.
+type Status struct {
+	State string    `json:"state"`
+	Text  string    `json:"text,omitempty"`
+	Since time.Time `json:"since"`
+}
+
+// ApplyStatus applies an Event's Status: one without a state takes it away.
+func (o *Outline) ApplyStatus(s *Status) {
+	switch {
+	case s == nil:
+	case s.State == "":
+		o.Status = nil
+	default:
+		o.Status = s
+	}
 }
 
 // Missed is the first thing that happened in a terminal while a person did not view it.
 type Missed struct {
 	Want  string    `json:"want,omitempty"` // the host's reason; "": nothing
 	Since time.Time `json:"since,omitzero"` // when it happened
+	Text  string    `json:"text,omitempty"` // what the program said; "": nothing
 }
 
 // ApplyMissed applies an Event's Missed: it replaces the entries of the people in it, and deletes

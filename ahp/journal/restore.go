@@ -111,6 +111,8 @@ func (d *Description) follow(rec termlog.Record) bool {
 			d.Outline.Owner = ev.Owner
 		}
 		d.Outline.ApplyMissed(ev.Missed)
+		d.Outline.ApplyStatus(ev.Status)
+		d.Outline.ApplyWaits(ev.Waits)
 		if a != nil {
 			d.Outline.Apply(a, ev, rec.Time)
 		}

@@ -143,6 +143,9 @@ func (c *call) find() (*host.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if on, own, both := strings.Cut(name, "/"); both && on != "" && on == c.conn.FleetName() {
+		name = own
+	}
 	t, err := c.conn.Find(name)
 	if missing := (*host.NotFoundError)(nil); errors.As(err, &missing) {
 		return nil, c.unknown(name)
@@ -167,17 +170,20 @@ func (c *call) unknown(name string) error {
 		names = append(names, t.Name())
 		far[t.Name()] = spelling.Distance(name, t.Name())
 	}
+	elsewhere := ""
+	if on := c.conn.FleetName(); on != "" {
+		elsewhere = fmt.Sprintf(". These are the terminals of %s: those of another host BOX need "+
+			"an MCP connection of their own, as by `ssh -J HOST BOX mcp`", on)
+	}
 	const most = 5
 	slices.SortStableFunc(names, func(a, b string) int { return far[a] - far[b] })
 	switch names = names[:min(len(names), most)]; len(names) {
 	case 0:
-		return fmt.Errorf("there is no terminal %q, nor any other; %s opens "+
-			"one", name,
-			callText("terminal_open"))
+		return fmt.Errorf("there is no terminal %q, nor any other; %s opens one%s", name,
+			callText("terminal_open"), elsewhere)
 	default:
-		return fmt.Errorf("there is no terminal %q; there is %s; %s lists "+
-			"all", name,
-			strings.Join(names, ", "), callText("terminal_list", "all", true))
+		return fmt.Errorf("there is no terminal %q; there is %s; %s lists all%s", name,
+			strings.Join(names, ", "), callText("terminal_list", "all", true), elsewhere)
 	}
 }
 

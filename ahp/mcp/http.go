@@ -38,6 +38,9 @@ const (
 	// included; maxAllRequests those of all accounts. One takes about 50 KiB.
 	maxRequests    = 128
 	maxAllRequests = 1024
+	// spareRequests is how many more there may be that give others up: those that wait must not
+	// keep out what ends them.
+	spareRequests = 8
 	// maxBodies bounds, in bytes, the messages of the requests that one account has under way;
 	// maxAllBodies those of all accounts.
 	maxBodies    = 16 << 20
@@ -198,23 +201,29 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) {
 	account := p.Principal.Account()
 	own, all := h.requests.Add(account, 1)
 	defer h.requests.Add(account, -1)
-	var err error
+	var busy error // refuses all but what gives requests up
 	switch {
 	case own > maxRequests:
-		err = refuse(http.StatusTooManyRequests, "this key, with its tokens and guests, has "+
+		busy = refuse(http.StatusTooManyRequests, "this key, with its tokens and guests, has "+
 			strconv.Itoa(maxRequests)+" requests under way already")
 	case all > maxAllRequests:
-		err = refuse(http.StatusServiceUnavailable, "too many requests are under way")
-	default:
-		err = h.serve(w, r, p)
+		busy = refuse(http.StatusServiceUnavailable, "too many requests are under way")
+	}
+	err := busy
+	if own <= maxRequests+spareRequests && all <= maxAllRequests+spareRequests {
+		err = h.serve(w, r, p, busy)
 	}
 	if err != nil {
 		answer(w, err)
 	}
 }
 
-// serve returns an error if the request is still to be answered.
-func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) error {
+// cancelled is the method of a notification that a request is given up.
+const cancelled = "notifications/cancelled"
+
+// serve returns an error if the request is still to be answered; busy, unless it is nil or the
+// request gives others up.
+func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, p HTTPPeer, busy error) error {
 	var m message
 	switch {
 	case r.Method != http.MethodPost && r.Header.Get(versionHeader) >= stateless:
@@ -229,12 +238,21 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) error {
 			return err
 		}
 	}
+	givesUp := m.method == cancelled || r.Method == http.MethodDelete
+	if busy != nil && !givesUp {
+		return busy
+	}
 	s, err := h.sessionOf(r, p, m)
 	if err != nil {
 		return err
 	}
 	defer h.sessions.leave(s, r.Method == http.MethodPost)
-	if err := s.conn.Pace(r.Context(), len(m.text), host.MessageParts); err != nil {
+	pace, now := context.WithCancel(r.Context())
+	defer now()
+	if givesUp {
+		now() // it is charged for, and waits behind no calls
+	}
+	if err := s.conn.Pace(pace, len(m.text), host.MessageParts); err != nil && !givesUp {
 		return refuse(http.StatusServiceUnavailable, err.Error())
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())

@@ -7,12 +7,16 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -405,6 +409,9 @@ func TestBodiesThatNoDoorAccepts(t *testing.T) {
 	hosttest.Check(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	response, err := (&http.Client{Transport: withToken{&w.client, token}}).Do(r)
+	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+		return // on a busy machine it writes still when half a second after the answer all is over
+	}
 	hosttest.Check(t, err)
 	like(t, says(t, response), "^413 .*4 MiB")
 }
@@ -536,9 +543,13 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 	defer cancel()
 	run, header := newMessage("terminal_run", `{"command":"echo begun; sleep 1000","name":"x","background":true}`)
 	like(t, says(t, w.ask("POST", alices, run, header...)), "^200 ")
-	read, header := newMessage("terminal_read", `{"terminal":"x","wait_s":200,"until":"never"}`)
-	const most = 128
-	var all sync.WaitGroup
+	const wait = `{"terminal":"x","wait_s":200,"until":"never"}`
+	session := w.begin(alices)
+	first, given := w.ask("POST", alices, message("terminal_read", wait), session), make(chan string, 1)
+	all := sync.WaitGroup{}
+	all.Go(func() { given <- says(t, first) })
+	read, header := newMessage("terminal_read", wait)
+	const most = 127
 	refused := make(chan string, most)
 	// A few connections at a time, as of clients on their own machines.
 	connecting := make(chan struct{}, 32)
@@ -572,6 +583,10 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 	like(t, says(t, w.ask("POST", alices, read, header...)), "^429 .*128 requests under way")
 	list, header := newMessage("terminal_list", "{}")
 	like(t, says(t, w.ask("POST", bobs, list, header...)), "^200 ")
+	// What gives a request up is no request more.
+	like(t, says(t, w.ask("POST", alices, `{"jsonrpc":"2.0","method":"notifications/cancelled",`+
+		`"params":{"requestId":1}}`, session)), "^202 ")
+	slowtest.Receive(t, "the call that was given up ends", given)
 	cancel()
 	all.Wait()
 	select {
@@ -608,27 +623,32 @@ func TestAMessageHasToComeInTime(t *testing.T) {
 	like(t, says(t, r), "^400 .*not come whole")
 }
 
-func TestACommandThatIsSilentForLongerThanClientsWait(t *testing.T) {
+// The HTTP door lets nobody take more than 10 s to send a request, which is no limit for the answer
+// either: that may take longer than a client's patience of 60 s, if it hears of progress.
+func TestACommandThatIsSilentForLongerThanARequestMayTake(t *testing.T) {
 	slowtest.Skip(t)
 	t.Parallel()
-	w := newWeb(t, mcp.HTTPOptions{})
-	silent(w, w.token(w.alice, "a"), 70)
+	w := newWeb(t, mcp.HTTPOptions{SendTime: 5 * time.Second})
+	silent(w, w.token(w.alice, "a"), 12)
 }
 
-// silent runs a command that is silent for some seconds: the answer begins at once.
+// silent runs a command that is silent for some seconds, and then until its answer has begun.
 func silent(w *web, token string, seconds int) {
 	w.t.Helper()
-	run := fmt.Sprintf(`{"command":"sleep %d; echo done","wait_s":200}`, seconds)
-	ask := func(body string, header ...string) {
-		began := time.Now()
+	dir := hosttest.Dir(w.t)
+	run := func(begun string) string {
+		return fmt.Sprintf(`{"command":"sleep %d; until [ -e %s ]; do sleep 0.1; done; echo done","wait_s":200}`,
+			seconds, filepath.Join(dir, begun))
+	}
+	ask := func(begun, body string, header ...string) {
 		r := w.ask("POST", token, body, header...)
 		lines := bufio.NewReader(r.Body)
 		var text bytes.Buffer
 		for {
 			line, err := lines.ReadString('\n')
 			if text.Len() == 0 {
-				if d := time.Since(began); d > time.Duration(seconds)*time.Second {
-					w.t.Errorf("the answer began after %s", d)
+				if err := os.WriteFile(filepath.Join(dir, begun), nil, 0o600); err != nil {
+					w.t.Error(err)
 				}
 			}
 			if text.WriteString(line); err != nil {
@@ -639,8 +659,8 @@ func silent(w *web, token string, seconds int) {
 	}
 	var all sync.WaitGroup
 	defer all.Wait()
-	body, header := newMessage("terminal_run", run)
-	all.Go(func() { ask(body, header...) })
+	body, header := newMessage("terminal_run", run("new"))
+	all.Go(func() { ask("new", body, header...) })
 	session := w.begin(token)
-	all.Go(func() { ask(message("terminal_run", run), session) })
+	all.Go(func() { ask("old", message("terminal_run", run("old")), session) })
 }

@@ -2,11 +2,16 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"regexp"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/mcp"
 	"termhost/authz"
 )
@@ -62,18 +67,30 @@ func TestAClientThatComesBackReadsOn(t *testing.T) {
 func TestACallEndsWithItsConnection(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	server := mcp.New(mcp.Options{Version: "test"})
-	alice := hosttest.Principal("alice", authz.Admin)
-	a := connectTo(t, server, h, alice, "claude-code", nil)
-	a.call("terminal_run", args{"name": "c", "command": "sleep 1000", "background": true})
-	for range 20 {
+	near, far := net.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mcp.New(mcp.Options{Version: "test"}).Serve(t.Context(),
+			mcp.Peer{Host: h, Principal: hosttest.Principal("alice", authz.Admin)},
+			&sdk.IOTransport{Reader: far, Writer: far})
+	}()
+	client := sdk.NewClient(&sdk.Implementation{Name: "claude-code"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: near, Writer: near}, nil)
+	hosttest.Check(t, err)
+	a := &agent{t: t, session: session}
+	const calls = 20
+	for i := range calls {
 		go func() {
-			_, _ = a.callWith(t.Context(), "terminal_read", args{"terminal": "c", "wait_s": 40, "until": "x"})
+			_, _ = a.callWith(t.Context(), "terminal_run",
+				args{"name": fmt.Sprint("c", i), "command": "sleep 1000", "wait_s": 200})
 		}()
 	}
-	hosttest.Eventually(t, "they wait", func() bool { return h.Stats().Connections["mcp"] == 1 })
-	a.session.Close()
-	hosttest.Eventually(t, "nobody is connected", func() bool { return h.Stats().Connections["mcp"] == 0 })
+	hosttest.Eventually(t, "they wait", func() bool { return h.Stats().Terminals == calls })
+	near.Close() // without a word: the client's own Close waits for answers
+	_ = slowtest.Receive(t, "the session's end", ended)
+	if n := h.Stats().Connections["mcp"]; n != 0 {
+		t.Errorf("there are %d connections", n)
+	}
 }
 
 func TestProgramsStartInTheFolderOfTheSession(t *testing.T) {

@@ -12,6 +12,9 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
+// begins is the longest that a shell is given for its prompt.
+const begins = 2 * time.Second
+
 // open is terminal_open.
 func (c *call) open() (string, error) {
 	o := host.CreateOptions{}
@@ -36,7 +39,7 @@ func (c *call) open() (string, error) {
 		return "", err
 	}
 	c.about(made.Terminal, 0)
-	const begins = 2 * time.Second // the longest that a shell takes for its prompt
+	c.prompt(made.Terminal, begins)
 	return c.after(made.Terminal, host.WaitFor{Idle: settled, Timeout: begins}, 0)
 }
 

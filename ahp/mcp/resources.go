@@ -125,7 +125,7 @@ type watched struct {
 // watcher tells of changes of what a resource shows.
 type watcher struct{ end context.CancelFunc }
 
-// subscribe begins to tell a session of changes of a resource.
+// subscribe begins to tell a session of changes of a resource: of all that come once it returns.
 func (s *Server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 	c, _ := ctx.Value(sessionKey{}).(*session)
 	if c == nil {
@@ -136,26 +136,40 @@ func (s *Server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 		return err
 	}
 	of := watched{r.Session, r.Params.URI}
+	within, end := context.WithCancel(c.conn.Context())
+	w := &watcher{end}
+	if watches, err := c.register(of, w); watches || err != nil {
+		end()
+		return err
+	}
+	begun := make(chan struct{})
+	go s.guard("subscription", func() {
+		defer c.unwatch(of, w)
+		c.watch(within, t, of.uri, func() { close(begun) })
+	})
+	select {
+	case <-begun:
+	case <-within.Done():
+	}
+	return nil
+}
+
+// register makes w the watcher of a resource; watches: there is one already.
+func (c *session) register(of watched, w *watcher) (watches bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.closed:
-		return errNoSession
+		return false, errNoSession
 	case c.watchers[of] != nil:
-		return nil
+		return true, nil
 	case len(c.watchers) >= maxWatchers:
-		return errWatchers
+		return false, errWatchers
 	case c.watchers == nil:
 		c.watchers = map[watched]*watcher{}
 	}
-	within, end := context.WithCancel(c.conn.Context())
-	w := &watcher{end}
 	c.watchers[of] = w
-	go s.guard("subscription", func() {
-		defer c.unwatch(of, w)
-		c.watch(within, t, of.uri)
-	})
-	return nil
+	return false, nil
 }
 
 // unsubscribe ends subscribe.
@@ -184,9 +198,11 @@ func (c *session) unwatch(of watched, w *watcher) {
 	}
 }
 
-// watch tells of changes of a resource until ctx ends, or nothing changes any more.
-func (c *session) watch(ctx context.Context, t *host.Terminal, uri string) {
+// watch tells of changes of a resource until ctx ends, or nothing changes any more. It calls begun
+// when no change is missed.
+func (c *session) watch(ctx context.Context, t *host.Terminal, uri string, begun func()) {
 	wait, err := c.conn.StartWait(t, host.WaitFor{Output: true})
+	begun()
 	for err == nil {
 		how, ended := wait.End(ctx)
 		if ended != nil && !errors.Is(ended, host.ErrGone) {
@@ -216,7 +232,7 @@ func (u *updates) tell(ctx context.Context, to *sdk.Server, uri string) {
 		u.mu.Lock()
 		last := u.told[uri]
 		due := last.Add(updateInterval)
-		if last.After(changed) {
+		if last.After(changed) || ctx.Err() != nil { // who cannot tell must not keep others from it
 			u.mu.Unlock()
 			return
 		}

@@ -183,15 +183,18 @@ func (c *call) runIn(line string) (string, error) {
 	if last != nil && last.Running {
 		return "", c.busy(t, quoted(last.Line))
 	}
+	begun := time.Now()
+	line = strings.TrimRight(line, "\r\n")
+	// The shell's line editor would complete at a tab, and run each of the lines for itself.
+	paste := strings.ContainsAny(line, "\r\n\t")
+	if paste {
+		c.prompt(t, min(wait, begins))
+	}
 	from, err := c.position(t)
 	if err != nil {
 		return "", err
 	}
 	c.about(t, from)
-	begun := time.Now()
-	line = strings.TrimRight(line, "\r\n")
-	// The shell's line editor would complete at a tab, and run each of the lines for itself.
-	paste := strings.ContainsAny(line, "\r\n\t")
 	if undecided, err := c.typed(t, wait, paste, []byte(line),
 		keyboard.Key{Code: keyboard.Enter}); undecided || err != nil {
 		if err != nil {
@@ -200,9 +203,13 @@ func (c *call) runIn(line string) (string, error) {
 		return c.header(t, &output{}, from) + "\n", nil
 	}
 	how, err := c.commandEnd(t, max(wait-time.Since(begun), 1))
-	if err == nil && how.Reason == host.WaitRest && !c.began(t, last) {
-		// The shell asks for more, or what it does with what it has read is still to come.
-		if c.quiet(t); c.began(t, last) {
+	if err == nil && how.Reason == host.WaitRest {
+		// The shell asks for more, or what it does with what it has read is still to come, or has
+		// come since.
+		if !c.began(t, last) {
+			c.quiet(t)
+		}
+		if c.began(t, last) {
 			how, err = c.commandEnd(t, max(wait-time.Since(begun), 1))
 		}
 	}
@@ -218,6 +225,15 @@ func (c *call) runIn(line string) (string, error) {
 		return "", err
 	}
 	return c.commandResult(t, from, how)
+}
+
+// prompt waits for the shell's prompt. Before that it takes no paste: programs that it starts would
+// read the lines.
+func (c *call) prompt(t *host.Terminal, wait time.Duration) {
+	p, err := c.conn.StartWait(t, host.WaitFor{Rest: true, Timeout: max(wait, 1)})
+	if err == nil {
+		_, _ = c.await(p, nil) // the call's end is noticed by what follows
+	}
 }
 
 func (c *call) busy(t *host.Terminal, with string) error {

@@ -26,6 +26,10 @@ type asset struct {
 	gzip        func() []byte // compressed when it is first asked for
 }
 
+// manifest has a browser offer to install the page (W3C Web Application Manifest). There is no
+// service worker: nothing is kept for when there is no host.
+const manifest = "termhost.webmanifest"
+
 // contentTypes has the kinds of file that are served. The licences are not.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
@@ -33,10 +37,15 @@ var contentTypes = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 	".mjs":  "text/javascript; charset=utf-8",
 	".svg":  "image/svg+xml",
+	".png":  "image/png",
+	".ttf":  "font/ttf",
+
+	".webmanifest": "application/manifest+json",
 }
 
-// assets returns what is served, by address. All modules of the page are one file, its style sheets
-// another. What an address other than the page's has never changes, for it has a hash of that.
+// assets returns what is served, by address. The modules that the page is first seen with are one
+// file, those of its terminals another, and its style sheets a third. What an address other than
+// the page's has never changes, for it has a hash of that.
 var assets = sync.OnceValue(func() map[string]*asset {
 	all, err := newAssets()
 	if err != nil {
@@ -45,6 +54,9 @@ var assets = sync.OnceValue(func() map[string]*asset {
 	return all
 })
 
+// newAssets makes what is served. The page names its large modules in links of the kind "later",
+// which it turns into those that preload once it is seen: until then they would take the line from
+// what it is seen with.
 func newAssets() (map[string]*asset, error) {
 	all := map[string]*asset{}
 	add := func(name string, text []byte) *asset {
@@ -58,7 +70,7 @@ func newAssets() (map[string]*asset, error) {
 	var preloads strings.Builder
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		kind := path.Ext(name)
-		if err != nil || kind != ".mjs" && kind != ".svg" {
+		if err != nil || kind != ".mjs" && kind != ".svg" && kind != ".png" && kind != ".ttf" {
 			return err
 		}
 		text, err := files.ReadFile(name)
@@ -66,12 +78,12 @@ func newAssets() (map[string]*asset, error) {
 			return err
 		}
 		a := add(strings.TrimPrefix(name, "static/"), text)
-		if kind == ".svg" {
+		if kind != ".mjs" {
 			addresses = append(addresses, path.Base(name), a.address)
 			return nil
 		}
 		addresses = append(addresses, "../"+name, "./"+a.address)
-		fmt.Fprintf(&preloads, "<link rel=\"modulepreload\" %s>\n", a.from("href"))
+		fmt.Fprintf(&preloads, "<link rel=\"later\" %s>\n", a.from("href"))
 		return nil
 	})
 	if err != nil {
@@ -83,6 +95,13 @@ func newAssets() (map[string]*asset, error) {
 	if err != nil {
 		return nil, err
 	}
+	panes, err := script.later("pane.js")
+	if err != nil {
+		return nil, err
+	}
+	pane := add("pane.js", []byte(replaceQuoted(panes.out.String(), "'", addresses)))
+	addresses = append(addresses, "../js/pane.js", "./"+pane.address)
+	fmt.Fprintf(&preloads, "<link rel=\"later\" %s>\n", pane.from("href"))
 	index, err := static("index.html")
 	if err != nil {
 		return nil, err
@@ -97,7 +116,13 @@ func newAssets() (map[string]*asset, error) {
 		return nil, err
 	}
 	js := add("app.js", []byte(replaceQuoted(script.out.String(), "'", addresses)))
-	css := add("app.css", style)
+	css := add("app.css", []byte(replaceQuoted(string(style), `"`, addresses)))
+	about, err := static(manifest)
+	if err != nil {
+		return nil, err
+	}
+	app := add(manifest, []byte(replaceQuoted(string(about), `"`, addresses)))
+	addresses = append(addresses, manifest, app.address)
 	html := replaceQuoted(stylesheet.ReplaceAllString(string(index), ""), `"`, addresses)
 	html = strings.Replace(html, `src="js/main.js"`, js.from("src"), 1)
 	styles := fmt.Sprintf("<link rel=\"stylesheet\" %s>\n", css.from("href"))

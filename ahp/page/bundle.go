@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -38,7 +39,7 @@ var (
 	importLine = regexp.MustCompile(`^import \{ (.+) \} from '\./([\w-]+\.js)';$`)
 	exportLine = regexp.MustCompile(`^export (?:async function|function|class|const) (\w+)`)
 	// otherLine is what is neither, yet imports or exports.
-	otherLine = regexp.MustCompile(`^(import|export)\b|^[^*]*\bimport\('\./`)
+	otherLine = regexp.MustCompile(`^(import|export)\b[^(]|\bimport\('\./`)
 )
 
 // newBundle joins a module with all that it imports.
@@ -50,6 +51,21 @@ func newBundle(entry string, read func(name string) ([]byte, error)) (*bundle, e
 	}
 	b.out.WriteString("export { modules };\n")
 	return b, nil
+}
+
+// entryExport is what the module of a later bundle exports, for which it is loaded.
+const entryExport = "Pane"
+
+// later joins a module with all that it imports and b does not have. It is loaded when it is
+// needed, and adds to the modules of b, which is the page's only script.
+func (b *bundle) later(entry string) (*bundle, error) {
+	l := &bundle{read: b.read, state: b.state, names: b.names}
+	l.out.WriteString("const { modules } = await import(document.querySelector('script').src);\n")
+	if err := l.add(entry); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(&l.out, "export const { %s } = modules['%s'];\n", entryExport, entry)
+	return l, nil
 }
 
 // add adds a module, behind those that it imports.
@@ -67,7 +83,10 @@ func (b *bundle) add(name string) error {
 	}
 	var body strings.Builder
 	var exports []string
-	for line := range strings.Lines(string(text)) {
+	for line := range codeLines(string(text)) {
+		if strings.Count(line, "`")%2 == 1 {
+			return fmt.Errorf("page: %s has a text of several lines: %s", name, line)
+		}
 		if !strings.Contains(line, "import") && !strings.HasPrefix(line, "export") {
 			body.WriteString(line)
 			continue
@@ -95,6 +114,26 @@ func (b *bundle) add(name string) error {
 		strings.Join(exports, ", "))
 	b.state[name] = moduleDone
 	return nil
+}
+
+// codeLines yields the lines of a module without comments at their beginning, indentation and empty
+// lines: those are a third of what a browser would have to load.
+func codeLines(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		comment := false
+		for line := range strings.Lines(text) {
+			line = strings.TrimLeft(line, " \t")
+			if comment = comment || strings.HasPrefix(line, "/*"); comment {
+				_, rest, ends := strings.Cut(line, "*/")
+				line, comment = strings.TrimLeft(rest, " "), !ends
+			}
+			switch {
+			case line == "" || line == "\n" || strings.HasPrefix(line, "//"):
+			case !yield(line):
+				return
+			}
+		}
+	}
 }
 
 // imported adds the module that another one imports some names from, and returns how it then has

@@ -14,6 +14,9 @@
 // comes. The answer of page/check, which says why a WebSocket was refused, is signed in the same
 // way.
 //
+// A guest's ticket has the secret of its invitation, and what it is exchanged for has that and the
+// browser's public key; it ends with the invitation ([authz.Authority.GuestTicket]).
+//
 // So a program that takes the port while the host is down gets no session, and is not trusted: the
 // page says that this is not the host that it was opened for. It can cut the page off from the
 // host, as any owner of the port can. A page that this program has served itself, after a reload or
@@ -28,7 +31,8 @@
 // puts the modules into one file, in the order of their imports, and so the style sheets; otherwise
 // the browser gets what is in the repository. vendor has xterm.js and two of its addons, byte for
 // byte as npm has them; package.json names the versions. js/widths-table.js is written by gen.go
-// from the screen's own table of widths, so that a character takes as many cells here as there.
+// from the screen's own table of widths, so that a character takes as many cells here as there;
+// symbols.ttf, the separators of prompts, by gensymbols.go.
 //
 // The page itself is never kept by a browser. It names all else by addresses with a hash of what
 // they have, so that a browser keeps that for ever, loads nothing twice, and has never one part
@@ -53,3 +57,4 @@
 package page
 
 //go:generate go run gen.go
+//go:generate go run gensymbols.go

@@ -60,7 +60,8 @@ type door struct{ Config }
 // policy restricts the page's documents (CSP level 3): they load from and connect to this host
 // only. Styles are in files or made through the CSSOM.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
+	"connect-src 'self'; manifest-src 'self'; font-src 'self'; frame-ancestors 'none'; " +
+	"base-uri 'none'; form-action 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
 
 // SetHeaders sets the headers that all answers to a browser have.
@@ -140,8 +141,14 @@ func (d *door) verdict(token string, proof authz.PageProof, p ws.Peer) *ws.Refus
 	if err != nil {
 		d.Log.Info("page refused", "door", p.Door, "remote", p.Remote.String(), "reason",
 			err.Error())
-		return &ws.Refusal{Status: http.StatusUnauthorized,
-			Reason: "it lasts 8 hours, or until it is revoked or its key is removed"}
+		reason := "it lasts 8 hours, or until it is revoked or its key is removed"
+		switch {
+		case strings.HasPrefix(token, keys.InvitePrefix):
+			reason = invitationOver
+		case strings.HasPrefix(token, keys.LinkPrefix):
+			reason = "what a link opens lasts an hour, or until it is revoked or its key is removed"
+		}
+		return &ws.Refusal{Status: http.StatusUnauthorized, Reason: reason}
 	}
 	var full *ws.Refusal
 	if errors.As(d.Room(g, p), &full) {
@@ -149,6 +156,9 @@ func (d *door) verdict(token string, proof authz.PageProof, p ws.Peer) *ws.Refus
 	}
 	return &ws.Refusal{Status: http.StatusOK}
 }
+
+// invitationOver is what the page of a guest is told that is not let in.
+const invitationOver = "the invitation has ended, or is for somebody else"
 
 // enter exchanges a ticket for a token.
 func (d *door) enter(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
@@ -185,8 +195,14 @@ func explain(err error) error {
 		return refusal(http.StatusUnauthorized, strings.TrimPrefix(err.Error(), "authz: "))
 	case errors.Is(err, authz.ErrPageKey):
 		return refusal(http.StatusBadRequest, strings.TrimPrefix(err.Error(), "authz: "))
+	case errors.Is(err, keys.ErrBadLink), errors.Is(err, keys.ErrLinkUsed),
+		errors.Is(err, keys.ErrLinkOrigin):
+		text, _, _ := strings.Cut(err.Error(), "\n") // a fault of the disk is not for the page
+		return refusal(http.StatusUnauthorized, strings.TrimPrefix(text, "keys: "))
 	case errors.Is(err, keys.ErrTooManyTokens):
 		return refusal(http.StatusServiceUnavailable, strings.TrimPrefix(err.Error(), "keys: "))
+	case errors.Is(err, keys.ErrBadInvite):
+		return refusal(http.StatusUnauthorized, invitationOver)
 	}
 	return refusal(http.StatusUnauthorized, "whoever made the ticket may not come in any more")
 }

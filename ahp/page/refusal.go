@@ -24,7 +24,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, reason string) b
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, refusalPage, // a peer that left needs no answer
 		html.EscapeString(http.StatusText(status)), html.EscapeString(sentence(reason)),
-		refusalStyle)
+		refusalStyle, refusalScript)
 	return true
 }
 
@@ -41,8 +41,11 @@ const refusalPage = `<!doctype html>
 <style>%[3]s</style>
 <h1>%[1]s</h1>
 <p>%[2]s</p>
-<p>To open the page, run <code>termhost page --local</code> on the machine of the host, or
-<code>termhost page DEST</code> on another one, where DEST is what ssh calls it.</p>
+<p>To open the page, type this where you have ssh, and open what it prints:</p>
+<p class="typed"><code>ssh HOST page</code> <button type="button">Copy</button></p>
+<p>HOST is what ssh calls the host. There, <code>termhost page HOST</code> does all of it, with a
+forwarded port and the browser.</p>
+<script>%[4]s</script>
 </html>
 `
 
@@ -54,11 +57,28 @@ body { max-width: 35rem; margin: 18vh auto 0; padding: 0 1.5rem }
 h1 { font-size: 24px; font-weight: 600 }
 code { font: 13px ui-monospace, monospace; padding: 1px 6px }
 code { border: 1px solid; border-radius: 5px }
+.typed code { user-select: all }
+button { font: inherit; padding: 0 12px }
 `
 
-// refusalPolicy allows that style and nothing else.
+// refusalScript copies the line, or selects it where browsers let no page copy: in those that are
+// not secure.
+const refusalScript = `
+document.querySelector('button').onclick = ({ target }) => {
+  const code = document.querySelector('.typed code');
+  const select = () => getSelection().selectAllChildren(code);
+  if (!navigator.clipboard) return select();
+  const done = () => { target.textContent = 'Copied'; };
+  navigator.clipboard.writeText(code.textContent).then(done, select);
+};
+`
+
+// refusalPolicy allows that style, that script and nothing else.
 var refusalPolicy = sync.OnceValue(func() string {
-	sum := sha256.Sum256([]byte(refusalStyle))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; style-src " + hash(refusalStyle) + "; script-src " +
+		hash(refusalScript) + "; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 })

@@ -30,13 +30,7 @@ func (p *peer) handBack(r *request) *ahp.Error {
 		Channel string `json:"channel"`
 		Asked   bool   `json:"asked"`
 	}
-	if e := ahp.DecodeParams(r.params, &params); e != nil {
-		return e
-	}
-	if e := require(field{"channel", params.Channel != ""}); e != nil {
-		return e
-	}
-	t, e := p.lookup(params.Channel)
+	t, e := p.named(r, &params, &params.Channel)
 	if e != nil {
 		return e
 	}

@@ -32,6 +32,11 @@ func (p *peer) createTerminal(r *request) *ahp.Error {
 	if e := require(field{"channel", params.Channel != ""}); e != nil {
 		return e
 	}
+	if m := params.Meta; m != nil && m.Termhost != nil && m.Termhost.On != "" {
+		if done, e := p.createOn(r, params.Channel, m.Termhost.On); done || e != nil {
+			return e
+		}
+	}
 	pending, e := CreateTerminal(p.conn, params.CreateTerminalParams)
 	switch {
 	case e != nil:
@@ -54,7 +59,7 @@ func CreateTerminal(c *host.Conn, p ahp.CreateTerminalParams) (*PendingStart, *a
 	if err := c.Ended(); err != nil {
 		return nil, Error(c, err)
 	}
-	o, bad := createOptions(p)
+	o, bad := createOptions(c, p)
 	if bad != nil {
 		return nil, bad
 	}
@@ -94,8 +99,10 @@ func startError(c *host.Conn, named bool, err error) *ahp.Error {
 }
 
 // createOptions returns how a terminal is to be created, or what is wrong with the params.
-func createOptions(p ahp.CreateTerminalParams) (o host.CreateOptions, bad *ahp.Error) {
-	uri, ok := ahp.NormalizeChannel(p.Channel)
+func createOptions(c *host.Conn, p ahp.CreateTerminalParams) (
+	o host.CreateOptions, bad *ahp.Error,
+) {
+	uri, ok := c.ChannelURI(p.Channel)
 	if !ok {
 		return o, badURI
 	}
@@ -114,6 +121,9 @@ func createOptions(p ahp.CreateTerminalParams) (o host.CreateOptions, bad *ahp.E
 	}
 	o = host.CreateOptions{
 		URI: uri, Title: p.Name, Claim: *p.Claim, Cols: host.DefaultCols, Rows: host.DefaultRows,
+	}
+	if p.Meta != nil && p.Meta.Termhost != nil {
+		o.Labels = p.Meta.Termhost.Labels
 	}
 	if p.ExecutionTarget == ahp.ExecutorClient {
 		return o, addClient(&o, p)

@@ -60,6 +60,21 @@
 // limits are those of the client's last connection. A channel that has none, because the host was
 // started since, or that is gone is among missing instead.
 //
+// # Terminals of other hosts
+//
+// Where the host is in a fleet, the root's list has the terminals of all hosts, each with its host
+// in _meta.termhost.host. The terminal NAME of the host box2 is ahp-terminal://box2/NAME, and what
+// is about it is passed on to box2 and answered there, as if the client were connected to it, with
+// the same clientId. createTerminal with _meta.termhost.on, the name or labels of a host, makes one
+// there and is answered with {channel}. Of a host that is silent, terminals have
+// _meta.termhost.unreachable, since when; requests fail with -32012, actions are rejected with the
+// reason, and subscriptions go on when it is back. Of a host that the fleet does not have, nothing
+// can be made or followed: that fails with -32008, and data.host names it. serverSeq is the
+// connected host's own counter for them, too; what comes after a reconnect follows its answer as
+// actions. Package relay says how, and why. Flow control is declined for such terminals, and
+// termhost/recordings is about the connected host's own. termhost/looking and what it brings are
+// about all.
+//
 // # What a terminal's log holds
 //
 // These are requests of termhost's own for any client, each announced by its name in the _meta of
@@ -89,11 +104,21 @@
 // number stays.
 //
 // termhost/find {channel, at?, items?, pattern, ignoreCase?} returns {at, items, total, truncated,
-// lines, more}: the numbers of those lines that match a regular expression (RE2). There are at most
-// 10,000, and more says that others come before.
+// lines, counts, more}: the numbers of those lines that match a regular expression (RE2), and how
+// many matches each has; 1 if the expression has an assertion (^, $, \b) or matches empty text.
+// There are at most 10,000 matches, and more says that others come before.
 //
-// termhost/log {channel, form} returns {data, truncated}: the whole log as `log` prints it, as
-// "text" or "raw", or as `cast` does, as "cast"; in base64. A recording has "cast" only.
+// termhost/search {pattern, ignoreCase?, channels?} returns {terminals, more, ended}: those of the
+// terminals, or of all that there are, with lines in their output that match a regular expression
+// (RE2), as `grep` prints them: {channel, count, more, lines: [{time, text}]}. There are at most
+// the last 50 lines of each, and count is at most 10,000; more says that there are others. A
+// connection has one search at a time: the next one ends it, and it is answered with what it has
+// found, and ended. One without a pattern only does that. In a fleet all hosts search, and
+// unsearched: [{host, reason}] names those that were to and have not.
+//
+// termhost/log {channel, form, command?} returns {data, truncated}: the whole log as `log` prints
+// it, as "text" or "raw", or as `cast` does, as "cast"; in base64. A recording has "cast" only.
+// command is the commandId of one whose output alone is wanted, as "raw".
 //
 // termhost/recordings {} returns {recordings}, as `recordings --json` prints them.
 //
@@ -128,6 +153,9 @@
 // told when a yes to all that an agent types has ended, with the notification termhost/trustOver
 // {channel, by, reason}: by is the agent.
 //
+// termhost/held {channel, ask?} is answered {asks, outcome?}: the same list, without following the
+// channel, and what has become of that ask if it is decided, {ask, how, at}: "approved by ana".
+//
 // termhost/approve {channel, ask, decision, reason?} decides about one of them: "yes" types it,
 // "all" also what the agent types until the command ends, "no" refuses it, for a reason that the
 // agent is told, and "edit" refuses it, gives the caller the keyboard and types the text at the
@@ -141,9 +169,25 @@
 // bytes were dropped, until an agent types again. More than 64 KiB are rejected, as for a full
 // queue.
 //
-// A client that has termhost/ack {window} in the _meta of its initialize and reconnect is sent at
-// most so many bytes of terminal/data beyond those that it has acknowledged, with the notification
-// termhost/ack {channel, bytes}. This is for all channels together but those with flow control.
+// A client that has termhost/ack {window, prompt?} in the _meta of its initialize and reconnect is
+// sent at most so many bytes of terminal/data beyond those that it has acknowledged, with the
+// notification termhost/ack {channel, bytes}. This is for all channels together but those with flow
+// control. Answers and the root's actions need no acknowledgement: after a second they come before
+// the output, which is then replaced by the state that it leads to. With prompt, the client
+// acknowledges at the latest 50 ms after it could have; the host measures what the line carries in
+// a round trip, and sends no more than that ahead, so that the echo of a key waits for little other
+// output.
+//
+// # The screen first
+//
+// A client that has termhost/screenFirst {scrollback, commands} in the _meta of a subscribe gets,
+// as the content of the terminal's state, what draws its screen and at most so many lines before
+// it, and then at most so many commands, the last ones, without their output. termhost/lines and
+// termhost/log have the rest. With the same in the _meta of initialize and reconnect it is
+// resynchronised in this way, too: with terminal/cleared, the size, what draws the screen, the
+// commands, and then the title. So it is behind each terminal/resized, for terminals differ on what
+// becomes of the lines then, and with termhost/ack {prompt} when more is to be sent than the line
+// delivers in half a second: what comes late is old.
 //
 // # What has been typed
 //
@@ -156,18 +200,65 @@
 // earlier host has taken it. clientSeqs have to grow, also from one initialize to the next. What
 // waits for an approval counts as taken.
 //
+// # Pictures
+//
+// Where a program draws a picture (sixel, kitty's and iTerm2's protocols) the terminal has a box of
+// characters, for all and in the log: ▣, an ID of four characters of base32 and the picture's
+// size, as in
+//
+//	╭▣k3f2 640×480─────╮
+//	│                 │
+//	╰─────────────────╯
+//
+// termhost/picture {channel, picture: ID} returns {cols, rows, type, data}: the size of its box,
+// and the picture as a file, in base64, that a browser draws. A box of one row, or of fewer than
+// seven columns, begins with the sign; one with no room for the ID has no picture. The newest
+// pictures of a terminal are kept, 8 MiB of them. A client that has termhost/picture in the _meta
+// of its initialize and reconnect draws pictures, and programs that ask are told so while it
+// subscribes to their terminal.
+//
+// # A file for the program
+//
+// termhost/drop {channel, name?, data, more?, drop?} gives the program of a terminal a file, such
+// as a picture, for whoever may type there: data is its first piece, in base64. With more it is
+// answered with {drop}, a number by which the next piece names the file; the last piece, without
+// more, with {path, paste}: where the file is, and its path in quotes for the client to paste. It
+// has a name like the one that the last piece wants, in a private folder of the terminal. The file
+// goes with the terminal, or after a day. It has at most 10 MiB, a terminal at most 50, and a
+// connection gives at most 4 at once; those that are not complete go with it.
+//
 // # What wants the person
 //
 // A client that has a person before it may say what they look at, whenever that changes, with the
 // notification termhost/looking {channel, terminals: [URI...]}; with none they look at nothing. It
 // counts as the windows of `attach` do. From then on the host tells the client what wants that
 // person, whenever that changes, with a notification termhost/wanting {channel, terminals:
-// [{terminal, why, since}]}. channel is the root's in both. The list is whole: the one that wants
-// them longest comes first. why is "input", "secret" or "approval", as _meta.termhost.waiting of
-// the root's list has it, "keyboard" if somebody asks for the keyboard that they have, or what has
-// happened since they looked last: "bell", "command" if one of 10 seconds or more has ended,
-// "failed" if one of more than attention_after has failed, or "exited". The root's list does not
-// have this, since it is one for all.
+// [{terminal, why, since, text?}]}. channel is the root's in both. The list is whole: the one that
+// wants them longest comes first. why is "input", "secret" or "approval", as _meta.termhost.waiting
+// of the root's list has it, "keyboard" if somebody asks for the keyboard that they have, or what
+// has happened since they looked last: "bell", "notice" if the program has sent a desktop
+// notification, "command" if one of 10 seconds or more has ended, "failed" if one of more than
+// attention_after has, "done" or "failed" if the program says so (termhost/status), or "exited".
+// text, if it is there, is what the program says with that, without control characters. The root's
+// list does not have this, since it is one for all. Beside terminals, keyboards: [{terminal,
+// window?}] are those that the person may take and nobody else would lose: the person's own SSH
+// sessions have it, or a client that is not connected any more; window: a closed page of the
+// person's own. Such a peer is also told which terminals belong together, with the notification
+// termhost/groups {channel, groups}: by the URIs of terminals the value of the label "group", or
+// the git repository and branch of the working directory, of those that have one. In a fleet it is
+// told the hosts, too, with termhost/hosts {channel, hosts: [{host, self?, unreachable?}]}:
+// unreachable is since when one is silent (RFC 3339).
+//
+// termhost/status {channel, state, text?} says how a terminal's program stands: state is "working",
+// "waiting", "done" or "failed". It is for the holder, for who has made the terminal, and for
+// admins. _meta.termhost.status of the terminal, in its state and in the root's list, is {state,
+// text, since} until another is set, a command of the terminal's shell ends, or the program does. A
+// program that says "waiting" waits for "input" until somebody types: see _meta.termhost.waiting.
+//
+// termhost/label {channel, labels: {K: V|null}} sets labels of a terminal, and takes those away
+// that are null; it is for the same principals. _meta.termhost.labels of createTerminal sets them
+// from the beginning, and that of a terminal, in its state and in the root's list, has them: {K:
+// V}.
 //
 // For a list of terminals, _meta.termhost of each in the root's list has beside waiting
 // waitingSince (RFC 3339) and question, what the program has printed before the cursor; cwd, a URI;

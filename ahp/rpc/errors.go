@@ -80,7 +80,7 @@ func unknown(err error) *ahp.Error {
 		return ahp.NewError(ahp.CodeNotFound, err.Error(), "channel", channel.Channel)
 	case errors.As(err, &recording):
 		return ahp.NewError(ahp.CodeNotFound, err.Error(), "recording", recording.Name)
-	case errors.Is(err, host.ErrGone):
+	case errors.Is(err, host.ErrGone), errors.Is(err, host.ErrNoPicture):
 		return ahp.NewError(ahp.CodeNotFound, err.Error())
 	}
 	return nil
@@ -141,6 +141,17 @@ func startProblem(err *ptypool.StartError, field string) *ahp.Error {
 func (p *peer) lookup(channel string) (*host.Terminal, *ahp.Error) {
 	t, err := p.conn.Lookup(channel)
 	return t, Error(p.conn, err)
+}
+
+// named decodes a request's parameters, which have a channel, and returns the terminal of that.
+func (p *peer) named(r *request, params any, channel *string) (*host.Terminal, *ahp.Error) {
+	if e := ahp.DecodeParams(r.params, params); e != nil {
+		return nil, e
+	}
+	if e := require(field{"channel", *channel != ""}); e != nil {
+		return nil, e
+	}
+	return p.lookup(*channel)
 }
 
 // valid is lookup for a method that tells a channel that is no URI from one that is unknown.

@@ -8,6 +8,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/ahp/rpc/relay"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -39,7 +40,7 @@ const (
 
 // full reports whether the peer has too many subscriptions for more.
 func (p *peer) full(more int) bool {
-	own := p.conn.Subscriptions() + more
+	own := p.conn.Subscriptions() + p.elsewhere.count() + more
 	switch most := p.opts.MaxSubscriptions; {
 	case own > most:
 		return true
@@ -71,7 +72,9 @@ func (p *peer) initialize(r *request) *ahp.Error {
 	if e := p.wants(params.capabilities); e != nil {
 		return e
 	}
+	p.elsewhere.meta = metaOf(r.params)
 	p.snapshots(r.id, len(params.InitialSubscriptions), func() (func([]byte) []byte, *ahp.Error) {
+		p.listElsewhere(refsOf(params.InitialSubscriptions)...)
 		hello, err := p.conn.Initialize(params.InitializeParams)
 		if e := Error(p.conn, err); e != nil {
 			if e.Code == ahp.CodeVersion {
@@ -79,15 +82,15 @@ func (p *peer) initialize(r *request) *ahp.Error {
 			}
 			return nil, e
 		}
-		p.conn.Keep(p.windows.grants)
+		p.keep(nil)
 		p.initialized()
-		return p.helloResult(hello), nil
+		return p.helloResult(hello, p.firstElsewhere(params.InitialSubscriptions)), nil
 	})
 	return nil
 }
 
 // helloResult returns the encoder of initialize's result.
-func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
+func (p *peer) helloResult(hello host.Hello, first *relay.First) func(dst []byte) []byte {
 	shape := p.conn.Shape()
 	return func(dst []byte) []byte {
 		snapshots, serverSeq := hello.Snapshots.Start()
@@ -99,6 +102,10 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 		dst = ahp.AppendJSONString(dst, hello.ServerVersion)
 		dst = append(dst, `},"snapshots":[`...)
 		dst = appendViews(dst, snapshots, shape)
+		if first != nil {
+			dst = first.AppendJSON(dst, serverSeq)
+			first.Release()
+		}
 		dst = append(dst, ']')
 		if hello.DefaultDirectory != "" {
 			dst = append(dst, `,"defaultDirectory":`...)
@@ -113,11 +120,16 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 }
 
 // announcement returns the _meta of initialize's result: what this host has beyond AHP,
-// what the machine is called, and its time.
+// what the machine is called, and its time; to a page also which clientId the person's SSH sessions
+// have.
 func (p *peer) announcement(hostname string) map[string]any {
 	has := map[string]any{}
 	if hostname != "" {
-		has["termhost"] = map[string]any{"hostname": hostname, "time": time.Now().UnixMilli()}
+		own := map[string]any{"hostname": hostname, "time": time.Now().UnixMilli()}
+		if id := p.conn.PersonClientID(); id != "" {
+			own["person"] = id
+		}
+		has["termhost"] = own
 	}
 	for _, name := range ahp.Announced() {
 		has[name], has[ahp.Reserved(name)] = struct{}{}, struct{}{}
@@ -176,16 +188,21 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 	if e := p.wants(params.capabilities); e != nil {
 		return e
 	}
+	p.elsewhere.meta = metaOf(r.params)
 	p.snapshots(r.id, len(params.Subscriptions), func() (func([]byte) []byte, *ahp.Error) {
+		p.listElsewhere(refsOf(params.Subscriptions)...)
 		if cursors != nil {
+			cursors, elsewhere := p.splitCursors(cursors)
 			recovery, err := p.conn.ReconnectByCursors(params.ClientID, cursors)
 			if e := Error(p.conn, err); e != nil {
 				return nil, e
 			}
-			p.conn.Keep(p.windows.grants)
+			p.keep(p.kept())
 			p.initialized()
-			return p.recoveryResult(recovery), nil
+			replayed := p.recoverElsewhere(&recovery, elsewhere)
+			return p.recoveryResult(recovery, replayed), nil
 		}
+		ordinary, elsewhere := p.split(ordinary)
 		replay, err := p.conn.Reconnect(ahp.ReconnectParams{
 			Channel: params.Channel, ClientID: params.ClientID,
 			LastSeenServerSeq: *params.LastSeen, Subscriptions: ordinary,
@@ -193,11 +210,13 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 		if e := Error(p.conn, err); e != nil {
 			return nil, e
 		}
-		before, _ := p.conn.Kept().(*grants)
-		p.windows.grants.inherit(before, params.Windows.cursors())
-		p.conn.Keep(p.windows.grants)
+		before := p.kept()
+		p.windows.grants.inherit(before.grants, params.Windows.cursors(),
+			p.conn.ChannelURI)
+		p.keep(before)
 		p.initialized()
-		return p.replayResult(replay, params.Windows != nil, before), nil
+		p.resumeElsewhere(&replay, elsewhere, *params.LastSeen)
+		return p.replayResult(replay, params.Windows != nil, before.grants), nil
 	})
 	return nil
 }
@@ -222,7 +241,7 @@ func cursorsOf(params []byte, may bool) ([]ahp.ChannelCursor, *ahp.Error) {
 }
 
 // recoveryResult returns the encoder of the result of a reconnect by cursors.
-func (p *peer) recoveryResult(recovery host.Recovery) func(dst []byte) []byte {
+func (p *peer) recoveryResult(recovery host.Recovery, replayed []string) func(dst []byte) []byte {
 	shape := p.conn.Shape()
 	return func(dst []byte) []byte {
 		views, _ := recovery.Snapshots.Start()
@@ -242,6 +261,12 @@ func (p *peer) recoveryResult(recovery host.Recovery) func(dst []byte) []byte {
 				dst = append(appendRecovery(dst, ahp.RecoveryReplay, c.Ref), `,"actions":[`...)
 				dst = append(appendEnvelopes(dst, c.Missed, shape), "]}"...)
 			}
+		}
+		for i, ref := range replayed { // what they have missed follows
+			if i+len(recovery.Channels) > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendRecovery(dst, ahp.RecoveryReplay, ref), `,"actions":[]}`...)
 		}
 		dst = append(dst, ']')
 		return append(p.appendReconnectMeta(dst, recovery.Owned, recovery.Typed), '}')

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 	"time"
@@ -118,6 +119,13 @@ func (p *peer) sourceOf(s source) (host.Source, *ahp.Error) {
 func (p *peer) readLater(r *request,
 	read func(*host.Work) (json.RawMessage, *ahp.Error),
 ) *ahp.Error {
+	return p.readWithin(p.ctx, r, read)
+}
+
+// readWithin is readLater for work that ends with ctx, whose parent is the peer's.
+func (p *peer) readWithin(ctx context.Context, r *request,
+	read func(*host.Work) (json.RawMessage, *ahp.Error),
+) *ahp.Error {
 	if p.histories.Add(1) > maxHistories {
 		p.histories.Add(-1)
 		return ahp.NewError(ahp.CodeLimit, "other histories of this connection are being read; "+
@@ -139,7 +147,7 @@ func (p *peer) readLater(r *request,
 			p.refuse(r.id, ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "histories"))
 			return
 		}
-		w := p.conn.Work(p.ctx)
+		w := p.conn.Work(ctx)
 		result, e := p.contained(func() (json.RawMessage, *ahp.Error) { return read(w) })
 		w.Rest()
 		if e != nil {

@@ -134,6 +134,7 @@ func TestWhatWasShownIsReadAtAPlace(t *testing.T) {
 		Cols, Rows, Total int
 		Data              string
 		Lines             []any
+		Counts            []int
 	}
 	type history struct {
 		Items []struct {
@@ -163,6 +164,10 @@ func TestWhatWasShownIsReadAtAPlace(t *testing.T) {
 		found := ask[answer](t, p, "find", source+`,"pattern":"^(FIRST|30|last)$","ignoreCase":true`)
 		if fmt.Sprint(found.Lines) != "[0 30 301]" || found.Total != 302 {
 			t.Errorf("%s has %d lines, and these: %v", source, found.Total, found.Lines)
+		}
+		twice := ask[answer](t, p, "find", source+`,"pattern":"[st]"`)
+		if fmt.Sprint(twice.Lines, twice.Counts) != "[0 301] [2 2]" {
+			t.Errorf("%s has s or t in the lines %v, %v times", source, twice.Lines, twice.Counts)
 		}
 		lines := ask[answer](t, p, "lines", source+`,"from":300,"count":9`)
 		if fmt.Sprintf("%q", lines.Lines) != `["300" "\x1b[0;1mlast\x1b[0m"]` || lines.Total != 302 {

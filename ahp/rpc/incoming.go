@@ -37,7 +37,7 @@ func (p *peer) frame(r *request) *ahp.Error {
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	uri, _ := ahp.NormalizeChannel(params.Channel)
+	uri, _ := p.conn.ChannelURI(params.Channel)
 	w := p.windows.of(uri)
 	p.acknowledge(r)
 	if w == nil {
@@ -93,7 +93,7 @@ func (p *peer) belongs(r *request, uri string) bool {
 	if e != nil || strings.HasPrefix(r.method, "channel/") {
 		return false
 	}
-	own, ok := ahp.NormalizeChannel(channel)
+	own, ok := p.conn.ChannelURI(channel)
 	return ok && own == uri
 }
 
@@ -110,7 +110,7 @@ func (p *peer) credit(r *request) *ahp.Error {
 		field{"consumedBytes", params.Consumed != nil}); e != nil {
 		return e
 	}
-	uri, _ := ahp.NormalizeChannel(params.Channel)
+	uri, _ := p.conn.ChannelURI(params.Channel)
 	ws := &p.windows
 	ws.mu.Lock()
 	w := ws.byURI[uri]
@@ -144,7 +144,7 @@ func (p *peer) reset(r *request) *ahp.Error {
 
 // endSubscription is unsubscribe.
 func (p *peer) endSubscription(channel string) {
-	if uri, ok := ahp.NormalizeChannel(channel); ok {
+	if uri, ok := p.conn.ChannelURI(channel); ok {
 		p.windows.drop(uri)
 	}
 	p.conn.Unsubscribe(channel)

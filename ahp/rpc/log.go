@@ -23,7 +23,8 @@ const wholeBytes = 16 << 20
 func (p *peer) wholeLog(r *request) *ahp.Error {
 	var params struct {
 		source
-		Form string `json:"form"`
+		Form    string `json:"form"`
+		Command string `json:"command"` // its output only; "": all
 	}
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
@@ -33,6 +34,8 @@ func (p *peer) wholeLog(r *request) *ahp.Error {
 		return ahp.FieldProblem("channel", "is missing")
 	case params.Recording != "" && f != formCast:
 		return ahp.FieldProblem("form", `of a recording must be "cast"`)
+	case params.Command != "" && f != formRaw:
+		return ahp.FieldProblem("form", `of a command's output must be "raw"`)
 	case f != formText && f != formRaw && f != formCast:
 		return ahp.FieldProblem("form", `must be "text", "raw" or "cast"`)
 	}
@@ -44,9 +47,24 @@ func (p *peer) wholeLog(r *request) *ahp.Error {
 		return ahp.NewError(ahp.CodeLimit, "the recording is too large for one answer; "+
 			"`ssh HOST cast "+params.Recording+"` prints it", "limit", "recording")
 	}
+	if params.Command != "" {
+		return p.commandOutput(r, from.Terminal, params.Command)
+	}
 	return p.readLater(r, func(w *host.Work) (json.RawMessage, *ahp.Error) {
 		data, truncated, err := p.logAs(params.Form, w, from)
 		return encoded(map[string]any{"data": data, "truncated": truncated},
+			workError(p.conn, w, err))
+	})
+}
+
+// commandOutput answers with what a command has printed.
+func (p *peer) commandOutput(r *request, t *host.Terminal, id string) *ahp.Error {
+	return p.readLater(r, func(w *host.Work) (json.RawMessage, *ahp.Error) {
+		pieces, kept, err := p.conn.CommandOutput(t, id)
+		if err == nil && !kept {
+			return nil, ahp.FieldProblem("command", "is not kept any more")
+		}
+		return encoded(map[string]any{"data": bytes.Join(pieces, nil), "truncated": false},
 			workError(p.conn, w, err))
 	})
 }

@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"time"
 
 	"termhost/ahp"
@@ -21,7 +23,7 @@ func (p *peer) looking(r *request) *ahp.Error {
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	if p.conn.Looking(params.Terminals) {
+	if p.conn.Looking(p.lookElsewhere(params.Terminals)) {
 		p.background.Go(p.tellWanting)
 	}
 	if r.id != nil {
@@ -30,20 +32,33 @@ func (p *peer) looking(r *request) *ahp.Error {
 	return nil
 }
 
-// tellWanting tells the peer what wants its person whenever that changes. A peer that does not read
-// is told the next thing when it has read the last.
+// tellWanting tells the peer what wants its person, which terminals belong together, and the hosts
+// of the fleet, whenever that changes. A peer that does not read is told the next thing when it has
+// read the last.
 func (p *peer) tellWanting() {
-	var told []byte
+	var told [3][]byte
+	told[1] = p.appendGroups(nil, map[string]string{}) // which is not told
+	told[2] = p.appendHosts(nil)                       // if there is no fleet
 	written := make(chan struct{}, 1)
 	for {
 		select {
 		case <-p.conn.Calls():
+		case <-p.elsewhere.news:
 		case <-p.ctx.Done():
 			return
 		}
 		wanted, _ := p.conn.Wanting() // who may not list is told of none
-		if now := p.appendWanting(nil, wanted); !bytes.Equal(now, told) {
-			told = now
+		unused, _ := p.conn.Unused()
+		groups, _ := p.conn.Groups()
+		wanting := wantingOf(wanted, unused)
+		hosts := p.addElsewhere(&wanting, groups)
+		all := [...][]byte{p.appendWanting(nil, wanting), p.appendGroups(nil, groups),
+			p.appendHosts(hosts)}
+		for i, now := range all {
+			if bytes.Equal(now, told[i]) {
+				continue
+			}
+			told[i] = now
 			p.conn.Subscriber().Post(func(dst []byte) []byte {
 				written <- struct{}{}
 				return append(dst, now...)
@@ -62,21 +77,77 @@ func (p *peer) tellWanting() {
 	}
 }
 
-// wantedTerminal is one of those that want the peer's person.
-type wantedTerminal struct {
-	Terminal string    `json:"terminal"` // its URI
-	Why      host.Want `json:"why"`
-	Since    time.Time `json:"since"`
+// wantingOf returns what wants the peer's person on this host.
+func wantingOf(list []host.Wanted, unused []host.Unused) ahp.Wanting {
+	all := ahp.Wanting{Channel: ahp.RootURI, Terminals: []ahp.Wanted{}}
+	for _, w := range list {
+		all.Terminals = append(all.Terminals, ahp.Wanted{Terminal: w.Terminal.URI(),
+			Why: string(w.Why), Since: w.Since.UTC().Truncate(time.Second), Text: w.Text})
+	}
+	for _, u := range unused {
+		all.Keyboards = append(all.Keyboards,
+			ahp.UnusedKeyboard{Terminal: u.Terminal.URI(), Window: u.Window})
+	}
+	return all
 }
 
-func (p *peer) appendWanting(dst []byte, list []host.Wanted) []byte {
-	wanted := []wantedTerminal{}
-	for _, w := range list {
-		since := w.Since.UTC().Truncate(time.Second)
-		wanted = append(wanted, wantedTerminal{w.Terminal.URI(), w.Why, since})
+// lookElsewhere tells the other hosts what the peer's person looks at there, and returns the
+// terminals of this one.
+func (p *peer) lookElsewhere(terminals []string) (here []string) {
+	door := p.opts.Fleet.Door()
+	if door == nil || p.conn.Principal().Bounded() {
+		return terminals
 	}
-	return ahp.AppendNotification(dst, p.conn.NameOf(ahp.MethodWanting), struct {
-		Channel   string           `json:"channel"`
-		Terminals []wantedTerminal `json:"terminals"`
-	}{ahp.RootURI, wanted})
+	there := map[string][]string{}
+	for _, ref := range terminals {
+		if on, uri, ok := door.Elsewhere(ref); ok {
+			there[on] = append(there[on], uri)
+		} else {
+			here = append(here, ref)
+		}
+	}
+	remotes := p.remotes(door)
+	remotes.Look(there)
+	p.elsewhere.watched.Store(remotes)
+	return here
+}
+
+// tellNews has the peer be told of what wants its person on other hosts.
+func (p *peer) tellNews() {
+	select {
+	case p.elsewhere.news <- struct{}{}:
+	default:
+	}
+}
+
+// addElsewhere adds what other hosts tell, and returns the hosts of the fleet.
+func (p *peer) addElsewhere(wanting *ahp.Wanting, groups map[string]string) []ahp.FleetHost {
+	remotes := p.elsewhere.watched.Load()
+	if remotes == nil || p.opts.Fleet.Door() != remotes.Door() {
+		return nil
+	}
+	all, others := remotes.Wanting()
+	wanting.Terminals = append(wanting.Terminals, all.Terminals...)
+	slices.SortStableFunc(wanting.Terminals, func(a, b ahp.Wanted) int {
+		return a.Since.Compare(b.Since)
+	})
+	wanting.Keyboards = append(wanting.Keyboards, all.Keyboards...)
+	maps.Copy(groups, others)
+	return remotes.Hosts()
+}
+
+// appendHosts returns the notification of the fleet's hosts.
+func (p *peer) appendHosts(hosts []ahp.FleetHost) []byte {
+	return ahp.AppendNotification(nil, p.conn.NameOf(ahp.MethodHosts),
+		ahp.FleetHosts{Channel: ahp.RootURI, Hosts: append([]ahp.FleetHost{}, hosts...)})
+}
+
+// appendGroups appends the notification of which terminals belong together.
+func (p *peer) appendGroups(dst []byte, groups map[string]string) []byte {
+	return ahp.AppendNotification(dst, p.conn.NameOf(ahp.MethodGroups),
+		ahp.Groups{Channel: ahp.RootURI, Groups: groups})
+}
+
+func (p *peer) appendWanting(dst []byte, wanting ahp.Wanting) []byte {
+	return ahp.AppendNotification(dst, p.conn.NameOf(ahp.MethodWanting), wanting)
 }

@@ -32,18 +32,24 @@ var methods = map[string]method{
 	ahp.MethodListSessions:    {answer: (*peer).listSessions},
 	ahp.MethodAck:             {answer: (*peer).acknowledged, notification: true},
 	ahp.MethodWait:            {answer: (*peer).wait},
+	ahp.MethodHeld:            {answer: (*peer).held},
 	ahp.MethodApprove:         {answer: (*peer).approve},
 	ahp.MethodHistory:         {answer: (*peer).history},
 	ahp.MethodLog:             {answer: (*peer).wholeLog},
 	ahp.MethodScreen:          {answer: (*peer).screen},
 	ahp.MethodLines:           {answer: (*peer).lines},
 	ahp.MethodFind:            {answer: (*peer).find},
+	ahp.MethodSearch:          {answer: (*peer).search},
 
 	ahp.MethodRecordings: {answer: (*peer).recordings},
 
 	ahp.MethodAsk:      {answer: (*peer).ask},
 	ahp.MethodHandBack: {answer: (*peer).handBack},
 	ahp.MethodGuard:    {answer: (*peer).guard},
+	ahp.MethodPicture:  {answer: (*peer).picture},
+	ahp.MethodDrop:     {answer: (*peer).drop},
+	ahp.MethodStatus:   {answer: (*peer).status},
+	ahp.MethodLabel:    {answer: (*peer).label},
 	ahp.MethodLooking:  {answer: (*peer).looking, notification: true},
 
 	ahp.MethodChannelCredit: {answer: (*peer).credit, notification: true},
@@ -83,7 +89,17 @@ func (p *peer) handle(msg []byte) {
 		p.refuse(r.id, errNotInitialized)
 		return
 	}
-	if e := m.answer(p, r); e != nil {
+	answer := m.answer
+	if door := p.opts.Fleet.Door(); door != nil && !m.early {
+		if e := p.hostMissing(door, r, name); e != nil {
+			p.refuse(r.id, e)
+			return
+		}
+		if p.passesOn(door, r, name) {
+			answer = (*peer).passOn
+		}
+	}
+	if e := answer(p, r); e != nil {
 		p.refuse(r.id, e)
 	}
 }
@@ -146,15 +162,26 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
+	screen, e := p.screenOf(r.params)
+	if e != nil {
+		return e
+	}
 	if p.full(1) && !p.follows(channel) {
 		return p.tooMany()
 	}
-	err := p.conn.Subscribe(channel, func(dst []byte, v store.View) []byte {
+	p.listElsewhere(channel)
+	answer := func(dst []byte, v store.View) []byte {
 		dst = append(appendHead(dst, r.id), `,"result":`...)
 		return append(p.appendSubscribed(dst, v, limits, windowed), '}')
-	})
+	}
+	var err error
+	if screen != nil {
+		err = p.conn.SubscribeScreen(channel, *screen, answer)
+	} else {
+		err = p.conn.Subscribe(channel, answer)
+	}
 	if err == nil {
-		uri, _ := ahp.NormalizeChannel(channel)
+		uri, _ := p.conn.ChannelURI(channel)
 		p.conn.Subscriber().Delay(uri, delay)
 	}
 	return Error(p.conn, err)
@@ -180,7 +207,7 @@ func delayOf(params json.RawMessage) (time.Duration, *ahp.Error) {
 
 // follows reports whether a channel is subscribed to already.
 func (p *peer) follows(channel string) bool {
-	uri, ok := ahp.NormalizeChannel(channel)
+	uri, ok := p.conn.ChannelURI(channel)
 	return ok && p.conn.Subscriber().Channel(uri) != nil
 }
 
@@ -231,6 +258,12 @@ func (p *peer) dispatchAction(r *request) *ahp.Error {
 	if err != nil {
 		return p.rejectMalformed(params.Channel, *params.ClientSeq, params.Action, err)
 	}
+	if p.tooLate(r.params, action) {
+		p.conn.Reject(params.Channel, *params.ClientSeq, ahp.Unknown{Name: action.Type()},
+			"the host was silent; not typed")
+		p.acknowledge(r)
+		return nil
+	}
 	taken := p.conn.Dispatch(params.Channel, *params.ClientSeq, action)
 	if _, ok := action.(ahp.TerminalOutput); ok && taken {
 		p.rate.discount()
@@ -238,6 +271,20 @@ func (p *peer) dispatchAction(r *request) *ahp.Error {
 	}
 	p.acknowledge(r)
 	return nil
+}
+
+// tooLate reports whether a door has passed on keys that come too late: see package relay.
+func (p *peer) tooLate(params json.RawMessage, action ahp.Action) (late bool) {
+	if _, typed := action.(ahp.TerminalInput); !typed || p.opts.Late == nil {
+		return false
+	}
+	ahp.EachMember(params, func(name string, value []byte) {
+		if name == "heard" {
+			heard, err := strconv.ParseUint(string(value), 10, 64)
+			late = err == nil && p.opts.Late(heard) > 0
+		}
+	})
+	return late
 }
 
 // rejectMalformed rejects an action whose type is known and whose fields are wrong,

@@ -15,7 +15,7 @@ const (
 	linesBytes    = 1 << 20 // approximate size of the lines of an answer
 	lineBytes     = 64 << 10
 	linesAtOnce   = 100
-	mostFound     = 10_000 // lines in an answer of termhost/find
+	mostFound     = 10_000 // matches in an answer of termhost/find
 )
 
 // moment is a place in a history. Without a position, it is the end.
@@ -141,11 +141,12 @@ func (p *peer) find(r *request) *ahp.Error {
 	}
 	return p.readHistory(r, params.source, func(w *host.Work, log *history.Log) (any, error) {
 		s, err := log.Show(w, params.until(), history.AllLines)
-		found, more := s.Find(pattern, mostFound)
+		found, counts, more := s.Find(pattern, mostFound)
 		return struct {
 			linesResult
-			Lines []int `json:"lines"`
-			More  bool  `json:"more"`
-		}{newLinesResult(s), found, more}, err
+			Lines  []int `json:"lines"`
+			Counts []int `json:"counts"`
+			More   bool  `json:"more"`
+		}{newLinesResult(s), found, counts, more}, err
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/ahp/rpc/relay"
 	"termhost/ahp/transport"
 )
 
@@ -29,6 +30,11 @@ type Options struct {
 	Log *slog.Logger
 	// Extend, if not nil, gives a connection methods beside AHP's.
 	Extend func(*host.Conn) Extension
+	// Fleet is the way to the terminals of other hosts; nil: there is none.
+	Fleet *relay.Doorway
+	// Late returns by how much more than a host may be silent it is since this one has said the
+	// heartbeat of a number; negative: it is less. nil: the peer is no door that carries others.
+	Late func(heard uint64) time.Duration
 }
 
 const (
@@ -40,14 +46,19 @@ const (
 
 // peer is one connection being served.
 type peer struct {
-	transport transport.Framer
-	conn      *host.Conn
-	opts      Options
-	log       *slog.Logger
-	ctx       context.Context
-	rate      rateLimit // used by the reader only
-	acks      ackWindow
-	windows   windows
+	transport   transport.Framer
+	conn        *host.Conn
+	opts        Options
+	log         *slog.Logger
+	ctx         context.Context
+	rate        rateLimit // used by the reader only
+	acks        ackWindow
+	windows     windows
+	screenFirst atomic.Pointer[screenFirst] // nil: the peer wants all output that is kept
+	drops       incomingDrops               // used by the reader only
+	elsewhere   elsewhere                   // used by the reader only
+
+	endSearch context.CancelCauseFunc // ends the last one; used by the reader only; nil: none was
 
 	initialized func() // called when the peer has initialized or reconnected
 
@@ -82,7 +93,7 @@ func Serve(t transport.Framer, c *host.Conn, o Options) error {
 	defer cancel(nil)
 	p := &peer{transport: t, conn: c, opts: o, log: o.Log, ctx: ctx,
 		rate: rateLimit{rate: o.RequestsPerSecond}, disposals: make(chan struct{}, maxDisposals)}
-	p.acks.acked = make(chan struct{}, 1)
+	p.acks.acked, p.elsewhere.news = make(chan struct{}, 1), make(chan struct{}, 1)
 	p.windows.signal, p.windows.grants = make(chan struct{}, 1), &grants{}
 	late := time.AfterFunc(o.InitializeWait, func() {
 		cancel(fmt.Errorf("not initialized within %s: send initialize or reconnect first",
@@ -112,6 +123,8 @@ func Serve(t transport.Framer, c *host.Conn, o Options) error {
 		t.Close(reasonOf(context.Cause(ctx)))
 	})
 	cancel(p.readLoop())
+	p.drops.abort()
+	p.elsewhere.close()
 	<-written
 	<-closed
 	p.background.Wait()

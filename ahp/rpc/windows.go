@@ -52,6 +52,9 @@ func (ws *windows) of(uri string) *window {
 	return ws.byURI[uri]
 }
 
+// has reports whether a channel has a window.
+func (ws *windows) has(uri string) bool { return ws.of(uri) != nil }
+
 // drop ends a channel's window, if there is one, and what it has not sent.
 func (ws *windows) drop(uri string) {
 	ws.mu.Lock()
@@ -92,10 +95,11 @@ func (g *grants) of(uri string) (l receiveLimits, ok bool) {
 }
 
 // inherit takes over the limits of channels, so that the client can reconnect once more if the
-// answer does not reach it.
-func (g *grants) inherit(before *grants, channels []ahp.ChannelCursor) {
+// answer does not reach it. uriOf returns the URI of a channel.
+func (g *grants) inherit(before *grants, channels []ahp.ChannelCursor,
+	uriOf func(ref string) (string, bool)) {
 	for _, c := range channels {
-		uri, _ := ahp.NormalizeChannel(string(c.Channel))
+		uri, _ := uriOf(string(c.Channel))
 		if l, ok := before.of(uri); ok {
 			g.set(uri, &l)
 		}

@@ -47,7 +47,8 @@ func (p *peer) writeLoop() (err error) {
 		if err != nil {
 			return err
 		}
-		if items = items[:0]; p.windows.begun < maxBegun {
+		p.leaveOut()
+		if items = items[:0]; limit > 0 && p.windows.begun < maxBegun {
 			items = sub.Pull(items, limit)
 		}
 		if len(items) == 0 && sent {
@@ -58,6 +59,7 @@ func (p *peer) writeLoop() (err error) {
 			if after := p.windows.retry; after > 0 {
 				retry = time.After(after)
 			}
+			acked, late := p.acks.opens()
 			if cap(out.buf) > keepBuffer || cap(items) > keepItems {
 				quiet = time.After(quietTime)
 			}
@@ -65,6 +67,8 @@ func (p *peer) writeLoop() (err error) {
 			case <-sub.Signal():
 			case <-p.windows.signal:
 			case <-retry:
+			case <-acked:
+			case <-late:
 			case <-quiet:
 				out.buf, items = nil, nil
 			case <-p.ctx.Done():
@@ -83,6 +87,11 @@ func (p *peer) writeLoop() (err error) {
 func (p *peer) writeItems(out *frames, items []store.Item) error {
 	for len(items) > 0 {
 		it := items[0]
+		if it.Lagged != nil {
+			p.redraw(it.Lagged)
+			items = items[1:]
+			continue
+		}
 		if p.enqueue(it) {
 			items = items[1:]
 			continue

@@ -1,7 +1,10 @@
 // Package spelling finds which of the known words a misspelt one may be.
 package spelling
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Nearest returns the candidate that is most like word, or "" when none is so much like it that
 // word may be a misspelling. A third of the letters may differ.
@@ -14,6 +17,28 @@ func Nearest(word string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// maxAmong bounds how many words an error lists.
+const maxAmong = 20
+
+// Among returns what follows "there is no such word" in an error: ", but a, b", at most 20 of the
+// known words, and which of them may be meant.
+func Among(word string, known []string) string { return AmongShown(word, known, known) }
+
+// AmongShown is Among for what is not shown by the known words alone.
+func AmongShown(word string, all, known []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	shown := strings.Join(all[:min(len(all), maxAmong)], ", ")
+	if more := len(all) - maxAmong; more > 0 {
+		shown = fmt.Sprintf("%s and %d more", shown, more)
+	}
+	if near := Nearest(word, known); near != "" {
+		shown += "; did you mean " + near + "?"
+	}
+	return ", but " + shown
 }
 
 // Distance returns how many bytes must be inserted, deleted or replaced to turn a into b (the

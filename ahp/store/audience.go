@@ -24,6 +24,9 @@ func (s *Store) AddRoot(within []*Channel) *Channel {
 
 // inListLocked returns the listed terminals that the channel's readers see.
 func (c *Channel) inListLocked() (list []*Channel) {
+	if c.elsewhere != nil {
+		return c.store.listed
+	}
 	for _, t := range c.store.listed {
 		if slices.Contains(c.within, t) {
 			list = append(list, t)
@@ -35,6 +38,9 @@ func (c *Channel) inListLocked() (list []*Channel) {
 // publishLocked appends root/terminalsChanged if that list has changed.
 func (c *Channel) publishLocked() {
 	list := c.store.infosLocked(c.inListLocked())
+	if c.elsewhere != nil {
+		list = append(list, c.elsewhere.terminals...)
+	}
 	if slices.EqualFunc(list, c.rootState.Terminals, sameInfo) {
 		return
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"termhost/ahp"
 )
@@ -20,6 +21,7 @@ type Channel struct {
 	state     *ahp.TerminalState // nil for the root
 	rootState *ahp.RootState     // nil for a terminal
 	within    []*Channel         // of another root: see AddRoot
+	elsewhere *elsewhere         // of another root: see AddFleetRoot
 	log       log
 	cursors   []*cursor
 	encoders  int // how many of the cursors belong to readers that need encodings
@@ -30,6 +32,8 @@ type Channel struct {
 	closed   bool
 	content  content
 	trail    *Trail // nil: the next process will not know the serverSeqs
+
+	typist atomic.Pointer[Subscriber] // see SetTypist; nil: nobody
 }
 
 // URI returns the channel's normalized URI.
@@ -217,9 +221,7 @@ func (c *Channel) logLocked(e *Entry) uint64 {
 	if c.log.encoded > 0 {
 		c.releaseLocked() // a reader may just have fallen off
 	}
-	for _, cur := range c.cursors {
-		cur.wakeForLocked(e)
-	}
+	c.wakeReadersLocked(e)
 	return e.seq
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"termhost/ahp"
 )
 
 // cursor is a Subscriber's place in one channel's log. pos and done are indexes into the
@@ -54,7 +56,8 @@ type cursor struct {
 	fellAt uint64
 	delay  delay
 	// held: unless NotHeld, it is not in sub.ready. See [Subscriber.Hold].
-	held Holding
+	held    Holding
+	stalled bool // nor then: see [Subscriber.Stall]
 }
 
 const (
@@ -98,7 +101,7 @@ func (cur *cursor) wakeLocked() {
 // readyLocked puts the cursor into sub.ready, unless it is there, and reports whether it is then.
 func (cur *cursor) readyLocked() bool {
 	if cur.index == notReady {
-		if cur.pos == unstarted || cur.held != NotHeld {
+		if cur.pos == unstarted || cur.held != NotHeld || cur.stalled {
 			return false
 		}
 		cur.key = cur.keyLocked()
@@ -186,6 +189,10 @@ func (cur *cursor) takeLocked(dst []Item, below uint64, limit int) (items []Item
 		taken += e.weight
 		cur.sub.pulled = e.seq
 		cur.pos++
+		if _, resized := e.action.(ahp.TerminalResized); resized && cur.sub.screens {
+			cur.fallBehindLocked()
+			break
+		}
 	}
 	if cur.delay.most > 0 {
 		cur.delay.read, cur.delay.over = time.Now(), cur.pos < log.end()
@@ -215,6 +222,7 @@ func (cur *cursor) dropLocked() {
 		cur.ch.cursors = slices.Delete(cur.ch.cursors, i, i+1)
 		cur.ch.lookAnewLocked()
 	}
+	cur.ch.typist.CompareAndSwap(cur.sub, nil)
 	cur.unreadyLocked()
 	if !cur.sub.raw {
 		cur.ch.encoders--

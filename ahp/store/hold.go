@@ -43,15 +43,22 @@ func (sub *Subscriber) Fall(uri string) {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cur := sub.cursors[uri]
-	if cur == nil || cur.pos == unstarted {
+	if cur := sub.cursors[uri]; cur != nil {
+		cur.fallAnewLocked()
+	}
+}
+
+// fallAnewLocked has the cursor resynchronised, also if it has been already, and that is still to
+// be read.
+func (cur *cursor) fallAnewLocked() {
+	if cur.pos == unstarted {
 		return
 	}
 	since := cur.since
 	if !cur.laggingLocked() {
 		since = max(since, cur.pos) // the echoes before are sent
 	}
-	sub.outbox.dropRebuild(uri)
+	cur.sub.outbox.dropRebuild(cur.ch.uri)
 	cur.unreadyLocked()
 	cur.fallLocked()
 	cur.since = since

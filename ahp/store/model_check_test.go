@@ -237,8 +237,8 @@ func (m *model) checkSubscriber(sub *Subscriber) {
 			if l.index != notReady || len(l.starts) == 0 {
 				m.fail("an unstarted cursor on %s is ready, or will never be", ch.uri)
 			}
-		} else if l.pendingLocked() && l.index == notReady {
-			m.fail("a reader of %s was not woken", ch.uri)
+		} else if l.pendingLocked() && (l.index == notReady) != l.stalled {
+			m.fail("a reader of %s was not woken, or stalls and was", ch.uri)
 		}
 	}
 	m.checkOutbox(&sub.outbox)

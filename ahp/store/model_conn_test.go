@@ -182,6 +182,19 @@ func (c *conn) answer() {
 	c.sub.Post(c.post(c.m.s.Seq(), func() {}), 0)
 }
 
+// stall has the reader stall, or go on.
+func (c *conn) stall() {
+	if c.raw {
+		return
+	}
+	if c.m.c.N(2) == 0 {
+		c.sub.Flow()
+		c.m.did("%s flows", c.name())
+		return
+	}
+	c.m.did("%s stalls: %t", c.name(), c.sub.Stall(nothingOwn))
+}
+
 // pull pulls and writes everything that was pulled.
 func (c *conn) pull() {
 	limit := 1 + c.m.c.N(200)*20
@@ -191,6 +204,7 @@ func (c *conn) pull() {
 }
 
 func (c *conn) drain() {
+	c.sub.Flow()
 	for {
 		items := c.sub.Pull(nil, 1<<20)
 		if len(items) == 0 {

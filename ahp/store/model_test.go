@@ -9,7 +9,6 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/ahptest"
-	"termhost/ahp/hosttest/slowtest"
 )
 
 // The model drives a store at random and knows what the states must be: ref is the state of
@@ -106,8 +105,10 @@ func (m *model) step() {
 		m.conn().subscribe()
 	case n < 73:
 		m.conn().unsubscribe()
-	case n < 91:
+	case n < 88:
 		m.conn().pull()
+	case n < 91:
+		m.conn().stall()
 	case n < 94:
 		m.conn().answer()
 	case n < 98:
@@ -370,10 +371,7 @@ func (m *model) forgetGone() {
 }
 
 func TestModel(t *testing.T) {
-	runs := 50
-	if !slowtest.On(t) {
-		runs = 20
-	}
+	const runs = 20 // and FuzzModel makes more
 	for seed := range uint64(runs) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			newModel(t, ahptest.RandomChoices(seed, 1500)).run()

@@ -31,6 +31,9 @@ type outboxItem struct {
 	item   Item
 	answer bool // else one of the actions that rebuild a state
 	held   int  // bytes that an answer keeps in memory
+	// passedOn: neither; it counts nowhere. It makes the item's Post with the place. nil: it was
+	// not passed on. See [Subscriber.PassOn].
+	passedOn func(dst []byte, seq uint64) []byte
 }
 
 const (
@@ -50,10 +53,12 @@ func (o *outbox) roomy() bool { return o.answers <= maxAnswers/2 && o.held <= ma
 // push adds a message behind all others.
 func (o *outbox) push(it outboxItem) {
 	o.items = append(o.items, it)
-	if it.answer {
+	switch {
+	case it.passedOn != nil:
+	case it.answer:
 		o.answers++
 		o.held += it.held
-	} else {
+	default:
 		o.rebuilding++
 	}
 }
@@ -69,10 +74,12 @@ func (o *outbox) pop() outboxItem {
 
 // forget subtracts a removed message from the sums.
 func (o *outbox) forget(it outboxItem) {
-	if it.answer {
+	switch {
+	case it.passedOn != nil:
+	case it.answer:
 		o.answers--
 		o.held -= it.held
-	} else {
+	default:
 		o.rebuilding--
 	}
 }
@@ -81,7 +88,7 @@ func (o *outbox) forget(it outboxItem) {
 // Answers stay.
 func (o *outbox) dropRebuild(uri string) {
 	o.items = slices.DeleteFunc(o.items, func(it outboxItem) bool {
-		if it.answer || it.item.Entry.channel != uri {
+		if it.answer || it.passedOn != nil || it.item.Entry.channel != uri {
 			return false
 		}
 		o.forget(it)

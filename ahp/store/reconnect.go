@@ -43,14 +43,16 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64,
 		if lastSeen <= now { // else a crash has lost what the client saw
 			list = sub.missedLocked(c, lastSeen, synced)
 		}
+		if sub.screens && !c.isRoot() && (list == nil || weightOf(list) > screenReplay) {
+			replay = append(replay, sub.answeredLocked(c, lastSeen)...)
+			cur.fallLocked()
+			continue
+		}
 		if list == nil && c.content.size() <= room {
 			list = append(sub.answeredLocked(c, lastSeen), c.rebuildLocked()...)
 			sub.syncLocked(c, s.seq)
 		}
-		size := 0
-		for _, e := range list {
-			size += e.weight
-		}
+		size := weightOf(list)
 		if list == nil || size > room {
 			cur.fallLocked()
 			continue
@@ -102,10 +104,7 @@ func (sub *Subscriber) Resume(seen []Seen, synced map[string]uint64) ([]Resumed,
 		if was.Seq <= now { // else a crash has lost what the client saw
 			missed = sub.missedLocked(c, was.Seq, synced)
 		}
-		size := 0
-		for _, e := range missed {
-			size += e.weight
-		}
+		size := weightOf(missed)
 		if missed == nil || size > room {
 			c.trail.synced(sub.client, 0)
 			sn.addLocked(c)
@@ -138,4 +137,11 @@ func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64,
 		}
 	}
 	return missed
+}
+
+func weightOf(list []*Entry) (sum int) {
+	for _, e := range list {
+		sum += e.weight
+	}
+	return sum
 }

@@ -8,13 +8,13 @@ import (
 
 // resyncLocked moves a cursor that fell off its log to the log's end. Into the outbox it puts
 // answers to the actions of its client that it has not read, and then the actions that rebuild the
-// state.
-func (cur *cursor) resyncLocked() {
+// state, which rebuild returns.
+func (cur *cursor) resyncLocked(rebuild func() []*Entry) {
 	log := &cur.ch.log
 	for i := max(log.base, cur.since); i < log.end(); i++ {
 		cur.sub.answerLostLocked(log.at(i))
 	}
-	for _, e := range cur.ch.rebuildLocked() {
+	for _, e := range rebuild() {
 		cur.sub.pushLocked(outboxItem{seq: e.seq, item: Item{Entry: e}})
 	}
 	cur.startAtEndLocked()

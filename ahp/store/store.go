@@ -60,7 +60,8 @@ type Store struct {
 	seq      uint64
 	channels map[string]*Channel
 	root     *Channel
-	roots    []*Channel // others: see AddRoot
+	roots    []*Channel // others: see AddRoot and AddFleetRoot
+	host     string     // see SetHost
 	listed   []*Channel // the terminals of the root's list, oldest first
 }
 

@@ -11,9 +11,9 @@ type Item struct {
 	Post  Post
 	// Large: the Post appends at least the state of a terminal.
 	Large bool
-	// Lagged is set for a raw subscriber that fell off this channel's log. Before it
-	// pulls again, it must draw the state anew and call [Subscriber.Skip] or
-	// [Subscriber.Follow].
+	// Lagged is set for a subscriber that fell off this channel's log, if it is raw or wants
+	// screens. Before it pulls again, it must draw the state anew and call [Subscriber.Skip],
+	// [Subscriber.Follow] or, if it is not raw, [Subscriber.Redraw].
 	Lagged *Channel
 }
 
@@ -33,7 +33,9 @@ type Subscriber struct {
 	taken   []*cursor // that the last Pull read from
 	outbox  outbox
 	closed  bool
-	writing bool // the last Pull returned something to write
+	writing bool         // the last Pull returned something to write
+	stalled bool         // see Stall
+	aside   []outboxItem // what was passed on, until Flow
 
 	late   *time.Timer // notifies about output that waits
 	lateAt time.Time   // when; zero: it is not set
@@ -41,6 +43,8 @@ type Subscriber struct {
 	clipboards bool // see WantClipboards
 	asked      bool // see WantAsked
 	asks       bool // see WantAsks
+	pictures   bool // see WantPictures
+	screens    bool // see WantScreens
 
 	reads AsksReader // see ReadAsks
 
@@ -160,7 +164,7 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 	defer s.mu.Unlock()
 	sub.closed = true
 	for uri, cur := range sub.cursors {
-		if cur.laggingLocked() {
+		if cur.laggingLocked() || cur.overtakenLocked() {
 			// The client may have seen later actions of other channels than it missed here: no
 			// serverSeq proves that it knows the state.
 			sub.synced[uri] = s.seq + 1
@@ -168,7 +172,7 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 		}
 		cur.dropLocked()
 	}
-	sub.outbox, sub.taken = outbox{}, nil
+	sub.outbox, sub.taken, sub.aside = outbox{}, nil, nil
 	if sub.late != nil {
 		sub.late.Stop()
 	}
@@ -225,10 +229,12 @@ func (sub *Subscriber) pullLocked(dst []Item, limit int) []Item {
 			return append(dst, Item{Lagged: cur.ch})
 		case len(cur.starts) > 0:
 			cur.parkLocked()
+		case sub.screens && !cur.ch.isRoot():
+			return append(dst, Item{Lagged: cur.ch})
 		case sub.outbox.rebuilding > 0:
 			cur.postponeLocked() // the outbox holds the state of one channel at most
 		default:
-			cur.resyncLocked()
+			cur.resyncLocked(cur.ch.rebuildLocked)
 		}
 		limit -= n
 	}

@@ -54,7 +54,7 @@ func (c *Channel) infoLocked() ahp.TerminalInfo {
 		Client:   st.Client,
 		Termhost: st.Termhost,
 	}
-	info.Termhost.Cwd = st.Cwd
+	info.Termhost.Cwd, info.Termhost.Host = st.Cwd, c.store.host
 	if cmd := c.lastCommandLocked(); cmd != nil {
 		info.Termhost.Last = ahp.LastCommandOf(cmd)
 	}

@@ -51,6 +51,7 @@ func (c *Channel) viewLocked(sub *Subscriber) View {
 		return v
 	}
 	st := c.state.Clone()
+	st.Termhost.Host = c.store.host
 	st.Asks = sub.reads.Of(st.Asks)
 	v.Terminal = &st
 	return v

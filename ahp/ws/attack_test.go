@@ -27,9 +27,9 @@ import (
 // manyFrames is how many times each attack is tried.
 func manyFrames(t testing.TB) int {
 	if !slowtest.On(t) {
-		return 50
+		return 20
 	}
-	return 1000
+	return 100
 }
 
 // state tells what no attack may change.

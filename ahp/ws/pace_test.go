@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -17,6 +18,7 @@ import (
 // connections together. The pace is 4,000 messages and control frames a second and 8 MiB, of which
 // one second's worth may come at once.
 func TestWhatAKeySendsIsReadAtAPace(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	w := newWorld(t)
 	token := w.token(authz.Observer, "many")

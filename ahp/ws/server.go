@@ -15,6 +15,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
+	"termhost/ahp/rpc/relay"
 	"termhost/authz"
 	"termhost/authz/admit"
 )
@@ -57,6 +58,8 @@ type Config struct {
 	MaxSubscriptions, RequestsPerSecond int
 	// Extend, if not nil, gives a WebSocket methods beside AHP's; see rpc.Options.
 	Extend func(*host.Conn) rpc.Extension
+	// Fleet is the way to the terminals of other hosts; nil: there is none.
+	Fleet *relay.Doorway
 	// SSH serves an SSH connection that p has asked for on the unix socket until
 	// it ends, and closes it; nil: this is not offered.
 	SSH func(c net.Conn, p authz.Principal)

@@ -124,7 +124,8 @@ func (s *Server) run(c *host.Conn, t *transport.WebSocket, p Peer, first []byte,
 		_ = t.Write(first) // after an error nothing can be read either
 	}
 	err := rpc.Serve(t, c, rpc.Options{MaxSubscriptions: s.cfg().MaxSubscriptions,
-		RequestsPerSecond: s.cfg().RequestsPerSecond, Extend: s.cfg().Extend, Log: s.log})
+		RequestsPerSecond: s.cfg().RequestsPerSecond, Extend: s.cfg().Extend,
+		Fleet: s.cfg().Fleet, Log: s.log})
 	c.Close()
 	t.Finish()
 	reason := "closed by the peer"

@@ -44,6 +44,15 @@ func (b *Bucket) Take(r Rate, n int, now time.Time) (wait time.Duration) {
 	return b.limiter.ReserveN(now, n).DelayFrom(now)
 }
 
+// Allow takes n out, and reports true, if nobody has to wait for it; else it takes nothing.
+func (b *Bucket) Allow(r Rate, n int, now time.Time) bool {
+	if b.Take(r, n, now) <= 0 {
+		return true
+	}
+	b.Take(r, -n, now)
+	return false
+}
+
 // Full reports whether the Bucket is back to the state of a new one.
 func (b *Bucket) Full(now time.Time) bool {
 	b.mu.Lock()

@@ -39,3 +39,15 @@ func TestABucketMakesThemWait(t *testing.T) {
 		}
 	}
 }
+
+func TestABucketThatIsEmptyGivesNothingAndOwesNothing(t *testing.T) {
+	now, b, r := time.Unix(1e9, 0), &Bucket{}, Rate{PerSecond: 1, Burst: 2}
+	for i, want := range []bool{true, true, false, false} {
+		if got := b.Allow(r, 1, now); got != want {
+			t.Errorf("%d: %v", i, got)
+		}
+	}
+	if !b.Allow(r, 1, now.Add(time.Second)) {
+		t.Error("what was refused was taken")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,9 @@ import (
 func (t *agentTurn) gone([]string) error {
 	id, err := t.create(0, "sleep", "300")
 	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(fmt.Sprint("made-", os.Getpid()), nil, 0o600); err != nil {
 		return err
 	}
 	if _, err := t.embed(id, "sleep"); err != nil {

@@ -73,7 +73,7 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s is not connected", name)
 	}
 	if verb == "races" {
-		ts.Check(a.races(ctx, s.agents[rest[0]], ahp.TerminalURI(rest[1])))
+		ts.Check(a.races(ctx, s.agents[rest[0]], agentURI(rest[1])))
 		return
 	}
 	act := map[string]func(context.Context, *testscript.TestScript, []string) error{
@@ -118,7 +118,7 @@ func connectAgent(ctx context.Context, ts *testscript.TestScript, name string,
 }
 
 func (a *agent) creates(ctx context.Context, _ *testscript.TestScript, args []string) error {
-	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI(args[0])}
+	p := ahp.CreateTerminalParams{Channel: agentURI(args[0])}
 	if len(args) > 1 {
 		extras := &ahp.CreateTerminalExtras{Command: args[1], Args: args[2:]}
 		p.Meta = &ahp.CreateTerminalMeta{Termhost: extras}
@@ -130,7 +130,7 @@ func (a *agent) mirror(ctx context.Context, name string) (*client.Mirror, error)
 	if m := a.mirrors[name]; m != nil {
 		return m, nil
 	}
-	m, err := a.client.Subscribe(ctx, ahp.TerminalURI(name))
+	m, err := a.client.Subscribe(ctx, agentURI(name))
 	if err == nil {
 		a.mirrors[name] = m
 	}
@@ -191,7 +191,7 @@ func (a *agent) types(ctx context.Context, _ *testscript.TestScript, args []stri
 	if err != nil {
 		return err
 	}
-	return a.client.Dispatch(ctx, ahp.TerminalURI(args[0]), ahp.TerminalInput{Data: []byte(text)})
+	return a.client.Dispatch(ctx, agentURI(args[0]), ahp.TerminalInput{Data: []byte(text)})
 }
 
 func (a *agent) claims(ctx context.Context, _ *testscript.TestScript, args []string) error {
@@ -200,7 +200,7 @@ func (a *agent) claims(ctx context.Context, _ *testscript.TestScript, args []str
 		id = args[1]
 	}
 	claimed := ahp.TerminalClaimed{Claim: ahp.ClientClaim(id)}
-	return a.client.Dispatch(ctx, ahp.TerminalURI(args[0]), claimed)
+	return a.client.Dispatch(ctx, agentURI(args[0]), claimed)
 }
 
 func (a *agent) insists(ctx context.Context, ts *testscript.TestScript, args []string) error {
@@ -304,7 +304,7 @@ func isListed(root *ahp.RootState, name string) bool {
 }
 
 func (a *agent) disposes(ctx context.Context, _ *testscript.TestScript, args []string) error {
-	return a.client.DisposeTerminal(ctx, ahp.TerminalURI(args[0]))
+	return a.client.DisposeTerminal(ctx, agentURI(args[0]))
 }
 
 func (a *agent) loses(ctx context.Context, _ *testscript.TestScript, _ []string) error {
@@ -336,4 +336,12 @@ func (a *agent) sums(ctx context.Context, ts *testscript.TestScript, args []stri
 	sum := sha256.Sum256([]byte(client.Text(&st)))
 	ts.Setenv("SUM", hex.EncodeToString(sum[:]))
 	return nil
+}
+
+// agentURI is the URI of a terminal NAME or, of another host, HOST/NAME.
+func agentURI(name string) string {
+	if strings.Contains(name, "/") {
+		return "ahp-terminal://" + name
+	}
+	return ahp.TerminalURI(name)
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -63,7 +64,7 @@ func reportCPU(b *testing.B, seconds float64, size int) {
 // BenchmarkFlood prints a file of coloured lines to one viewer. It measures MB/s of the file, and
 // the server's CPU seconds for 200 MB.
 func BenchmarkFlood(b *testing.B) {
-	const size = 50 << 20
+	size := slowtest.Amount(50<<20, 1<<20)
 	file, err := bench.FloodFile(b.TempDir(), size)
 	if err != nil {
 		b.Fatal(err)
@@ -80,7 +81,7 @@ func BenchmarkFlood(b *testing.B) {
 				took += t
 				used += cpu
 			}
-			b.ReportMetric(size/1e6*float64(b.N)/took.Seconds(), "MB/s")
+			b.ReportMetric(float64(size)/1e6*float64(b.N)/took.Seconds(), "MB/s")
 			reportCPU(b, used, size)
 		})
 	}
@@ -89,7 +90,7 @@ func BenchmarkFlood(b *testing.B) {
 // BenchmarkPipes sends data out of `cat` and into it, without a pty: MB/s, and the server's CPU
 // seconds for 200 MB.
 func BenchmarkPipes(b *testing.B) {
-	const size = 100 << 20
+	size := slowtest.Amount(100<<20, 1<<20)
 	noise := make([]byte, size)
 	_, _ = rand.Read(noise)
 	text := bytes.Repeat([]byte("the quick brown fox jumps over the lazy dog\n"), size/44)
@@ -206,12 +207,13 @@ func TestBench(t *testing.T) {
 		}
 	}
 	plots := t.TempDir()
-	cmd := exec.Command("termhost", "bench", "--quick", "--only", "echo,drawn,login,fan-out-1",
+	cmd := exec.Command("termhost", "bench", "--quick", "--only", "echo,drawn,login,fan-out-1,fleet",
 		"--markdown", "--svg", plots)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	hosttest.Check(t, cmd.Run())
-	for _, want := range []string{"| of a new program, ms ↓ | ", "| p50, µs ↓ | ", "CPUs"} {
+	for _, want := range []string{"| of a new program, ms ↓ | ", "| p50, µs ↓ | ", "CPUs",
+		"| | through a door | directly |", "| a flood: speed, MB/s ↑ | "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in the table:\n%s", want, out.Bytes())
 		}
@@ -221,10 +223,10 @@ func TestBench(t *testing.T) {
 			t.Errorf("%s in the table:\n%s", bad, out.Bytes())
 		}
 	}
-	if !strings.HasPrefix(errs.String(), "1/4 echo\n2/4 drawn\n3/4 login\n4/4 fan-out-1\n") {
+	if !strings.HasPrefix(errs.String(), "1/5 echo\n2/5 drawn\n3/5 login\n4/5 fan-out-1\n5/5 fleet\n") {
 		t.Errorf("progress: %s", errs.Bytes())
 	}
-	if files, _ := filepath.Glob(filepath.Join(plots, "*.svg")); len(files) != 4 {
+	if files, _ := filepath.Glob(filepath.Join(plots, "*.svg")); len(files) != 5 {
 		t.Errorf("plots: %q", files)
 	}
 }

@@ -38,7 +38,8 @@ func completions() []verbs.Command {
 	for _, c := range ownCommands() {
 		if c.name != sftpServerName {
 			flags := flagShape.FindAllString(c.usage, -1)
-			list = append(list, verbs.Command{Name: c.name, Help: c.help, Flags: flags})
+			list = append(list, withOperands(verbs.Command{Name: c.name, Help: c.help,
+				Flags: slices.Compact(slices.Sorted(slices.Values(flags)))}))
 		}
 	}
 	for _, c := range hostVerbs() {
@@ -47,4 +48,15 @@ func completions() []verbs.Command {
 		list = append(list, v)
 	}
 	return list
+}
+
+// withOperands adds what the first operand of a command may be.
+func withOperands(c verbs.Command) verbs.Command {
+	switch c.Name {
+	case "completion":
+		c.First = verbs.Shells()
+	case "fleet":
+		c.First, c.HostsAfter = fleetCommands(), "remove"
+	}
+	return c
 }

@@ -54,40 +54,50 @@ func mayImport() map[string][]string {
 		"ptypool/statefile":       nil,
 		"ptypool/ticks":           nil,
 		"ptypool/termlog":         {"ptypool/statefile"},
-		"ptypool/vt":              {"ptypool/keyboard"},
+		"ptypool/picture":         nil,
+		"ptypool/vt":              {"ptypool/keyboard", "ptypool/picture"},
 		"authz":                   {"keys"},
 		"authz/admit":             {"authz"},
 		"ahp/transport":           {"ahp", "ptypool/nonblock", "ptypool/ticks"},
 		"ahp/client":              {"ahp", "ahp/transport"},
 		"ahp/store":               {"ahp"},
+		"ahp/fleet":               {"ahp/fleet/bus", "ahp/fleet/roster", "ahp/spelling", "authz", "authz/admit"},
+		"ahp/fleet/bus":           {"authz/admit"},
+		"ahp/fleet/roster":        {"ahp/spelling", "ptypool/statefile"},
 		"ahp/history":             {"ahp", "ptypool/termlog", "ptypool/vt"},
 		"ahp/visible":             {"ahp", "ptypool/vt"},
 		"ptypool":                 {"ptypool/keeper", "ptypool/nonblock", "ptypool/nonce", "ptypool/proctag", "ptypool/sockdiag", "ptypool/statefile", "ptypool/vt"},
 		"ahp/hosttest":            with(door, "ahp/history", "keys", "ptypool/proctag"),
 		"ahp/journal":             {"ahp", "authz", "ptypool", "ptypool/keeper", "ptypool/statefile", "ptypool/termlog"},
+		"ahp/drops":               nil,
 		"ahp/recordings":          {"ahp", "ahp/journal", "authz", "authz/admit", "ptypool/statefile", "ptypool/termlog"},
-		"ahp/host":                with(below, "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/keeper", "ptypool/nonce", "ptypool/termlog", "ptypool/ticks"),
+		"ahp/host":                with(below, "ahp/drops", "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/keeper", "ptypool/nonce", "ptypool/termlog", "ptypool/ticks"),
 		"ahp/rpc":                 {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit", "ptypool"},
 		"ahp/acp":                 with(door, "ahp/acp/wire", "ahp/commandline", "ptypool"),
 		"ahp/acp/wire":            {"ahp"},
 		"ahp/mcp":                 with(door, "ahp/history", "ahp/spelling", "ptypool/keyboard"),
 		"ahp/page":                with(door, "ahp/ws", "keys"),
 		"ahp/ws":                  door,
-		"sshd":                    with(door, "ahp/mcp", "keys", "ptypool/ticks", "sshd/verbs", "sshd/wire"),
-		"sshd/verbs":              with(below, "ahp/host", "sshd/viewer", "sshd/wording"),
-		"sshd/viewer":             {"ahp", "ahp/history", "ahp/host", "ahp/store", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt", "sshd/wording"},
+		"sshd":                    with(door, "ahp/mcp", "keys", "ptypool/ticks", "sshd/typed", "sshd/verbs", "sshd/wire"),
+		"sshd/carry":              {"ahp/commandline", "ahp/fleet", "ahp/rpc", "authz", "ptypool/keyboard", "ptypool/vt", "sshd/typed", "sshd/verbs", "sshd/wire"},
+		"sshd/verbs":              with(below, "ahp/host", "ahp/spelling", "sshd/listing", "sshd/viewer", "sshd/wording"),
+		"sshd/listing":            {"ahp/history", "ahp/host", "ptypool/vt", "sshd/wording"},
+		"sshd/viewer":             {"ahp", "ahp/commandline", "ahp/history", "ahp/host", "ahp/store", "ahp/visible", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt", "sshd/listing", "sshd/wording"},
 		"sshd/wording":            {"ahp", "ahp/history", "ahp/host", "ptypool/vt"},
 		"sshd/viewertest":         {"ahp/hosttest", "sshd/viewer"},
+		"sshd/typed":              {"ptypool/keyboard"},
 		"sshd/wire":               nil,
 		"cmd/termhost/access":     {"authz", "cmd/termhost/config", "cmd/termhost/logs", "keys"},
 		"cmd/termhost/acpproxy":   with(outside, "ahp/acp/wire", "cmd/termhost/sshcmd", "ptypool", "ptypool/vt"),
-		"cmd/termhost/bench":      nil,
-		"cmd/termhost/config":     {"ahp/spelling", "authz", "ptypool/statefile"},
+		"cmd/termhost/bench":      {"ahp/fleet/bus", "ahp/fleet/roster"},
+		"cmd/termhost/config":     {"ahp/fleet", "ahp/spelling", "authz", "cmd/termhost/notify", "ptypool/statefile"},
+		"cmd/termhost/hooks":      {"ahp/commandline", "ahp/host", "ptypool/statefile"},
 		"cmd/termhost/hostlock":   {"ptypool/statefile"},
 		"cmd/termhost/local":      {"ahp/commandline", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},
 		"cmd/termhost/logs":       {"authz", "ptypool/statefile"},
 		"cmd/termhost/man":        {"sshd/verbs"},
 		"cmd/termhost/mcpproxy":   {"ahp", "cmd/termhost/sshcmd"},
+		"cmd/termhost/notify":     {"ahp", "ahp/host", "ptypool/proctag", "ptypool/statefile"},
 		"cmd/termhost/processors": {"ptypool/ticks"},
 		"cmd/termhost/service":    nil,
 		"cmd/termhost/share":      with(outside, "cmd/termhost/tty", "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
@@ -101,7 +111,9 @@ func mayImport() map[string][]string {
 
 // knowNoSSH are the packages that may be reached by other ways in than SSH, and
 // must not care which.
-func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs", "sshd/viewer", "sshd/wording"} }
+func knowNoSSH() []string {
+	return []string{"ahp/host", "sshd/listing", "sshd/verbs", "sshd/viewer", "sshd/wording"}
+}
 
 // outsiders are the packages that run on the other side of a connection to the
 // host, with what each of them may reach of the server's packages: share runs its
@@ -116,9 +128,9 @@ func outsiders() map[string][]string {
 // serverSide are the packages that only the host's own process needs.
 func serverSide() []string {
 	return []string{
-		"ahp/acp", "ahp/host", "ahp/journal", "ahp/recordings", "ahp/rpc", "ahp/store", "ahp/ws",
-		"authz", "authz/admit", "keys", "ptypool", "sshd", "sshd/verbs", "sshd/viewer",
-		"sshd/wording",
+		"ahp/acp", "ahp/drops", "ahp/fleet", "ahp/host", "ahp/journal", "ahp/recordings", "ahp/rpc", "ahp/store", "ahp/ws",
+		"authz", "authz/admit", "keys", "ptypool", "sshd", "sshd/carry", "sshd/listing", "sshd/verbs",
+		"sshd/viewer", "sshd/wording",
 	}
 }
 
@@ -338,7 +350,8 @@ func TestImportsOfWhatKnowsNoSSH(t *testing.T) {
 
 // testSupport are the packages that tests share.
 func testSupport() []string {
-	return []string{"ahp/ahptest", "ahp/hosttest", "ahp/hosttest/slowtest", "ptypool/smalldisk", "sshd/viewertest"}
+	return []string{"ahp/ahptest", "ahp/hosttest", "ahp/hosttest/cable", "ahp/hosttest/slowtest",
+		"ptypool/smalldisk", "sshd/viewertest"}
 }
 
 func TestNothingButTestsUsesWhatTestsShare(t *testing.T) {

@@ -100,7 +100,9 @@ func TestVersionsComeFromTags(t *testing.T) {
 	}
 	stamped := func(more ...string) string {
 		t.Helper()
-		cmd := exec.Command(script)
+		// By its shell: another test's child may have the file open to write for a moment, and it
+		// is no program then (ETXTBSY).
+		cmd := exec.Command("bash", script)
 		cmd.Env = append(slices.Clone(env), more...)
 		out, err := cmd.Output()
 		if err != nil {

@@ -75,6 +75,10 @@
 // of ssh host without SSH, sshd/viewer is what shows a terminal to a person, keys has the host
 // keys, authorized_keys, certificates and tokens.
 //
+// Of several hosts ahp/fleet knows which there are and which can be reached, by messages that
+// ahp/fleet/bus carries over NATS. A verb for a terminal of another host is an SSH session there,
+// which sshd/carry joins with the peer's.
+//
 // cmd/termhost has the flags, the wiring and the exit codes. What its commands do is in packages
 // below it: local and sshcmd reach a host on this machine and elsewhere, share, acpproxy,
 // mcpproxy and bench are commands, tty is the user's terminal, man the manual, and config, access,

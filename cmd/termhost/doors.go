@@ -32,6 +32,7 @@ func (s *server) hostConfig() host.Config {
 	return host.Config{
 		StateDir:          cfg.StateDir,
 		Version:           version(),
+		Socket:            s.socketPath(),
 		Hostname:          hostname,
 		PageURL:           s.pageURL(),
 		Shell:             cfg.Terminal.Shell,
@@ -62,6 +63,14 @@ func (s *server) hostConfig() host.Config {
 		Log:               s.log,
 		Audit:             s.access.Audit.Logger,
 	}
+}
+
+// socketPath returns the path of the unix socket; "": there is none.
+func (s *server) socketPath() string {
+	if !s.cfg.HTTP.UnixSocket {
+		return ""
+	}
+	return s.cfg.SocketPath()
 }
 
 // pageURL returns the URL of the web page for a browser on this machine; "": there is no page.
@@ -123,6 +132,7 @@ func (s *server) webConfig() ws.Config {
 		MaxSubscriptions:  cfg.MaxSubscriptions,
 		RequestsPerSecond: s.requestsPerSecond(),
 		Extend:            s.extend,
+		Fleet:             &s.doorway,
 		SSH:               func(c net.Conn, p authz.Principal) { s.ssh.ServeConn(c, p) },
 		Routes: append(page.Routes(page.Config{
 			Authority: s.access.Authority, AHPPath: cfg.Path, Log: s.log,
@@ -179,15 +189,20 @@ func (s *server) sshConfig() sshd.Config {
 			}
 		},
 		Policy:     policyOf(&s.cfg),
+		Fleet:      s.fleetVerbs,
+		NoFleet:    s.noFleet,
+		Jump:       s.jump,
 		StateDir:   s.cfg.StateDir,
 		FileServer: fileServer(),
 		AHP: rpc.Options{
 			MaxSubscriptions:  s.cfg.HTTP.MaxSubscriptions,
 			RequestsPerSecond: s.requestsPerSecond(),
 			Extend:            s.extend,
+			Fleet:             &s.doorway,
 			Log:               s.log,
 		},
 		MCP:               s.mcp,
+		TestNotify:        s.testNotify,
 		MaxMessageBytes:   int(s.cfg.HTTP.MaxFrameBytes),
 		HandshakeTimeout:  time.Duration(cfg.HandshakeTimeout),
 		MaxAuthTries:      cfg.MaxAuthTries,

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -24,8 +25,7 @@ func BenchmarkKept(b *testing.B) {
 	}
 	defer rs.Close()
 	b.Run("flood", func(b *testing.B) {
-		const size = 32 << 20
-		file, err := bench.FloodFile(b.TempDir(), size)
+		file, err := bench.FloodFile(b.TempDir(), slowtest.Amount(32<<20, 1<<20))
 		if err != nil {
 			b.Fatal(err)
 		}

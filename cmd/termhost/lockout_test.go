@@ -240,7 +240,7 @@ func TestNobodyIsLockedOutOfALargeHost(t *testing.T) {
 }
 
 // newSigner makes a key.
-func newSigner(t *testing.T) gossh.Signer {
+func newSigner(t testing.TB) gossh.Signer {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

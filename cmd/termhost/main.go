@@ -48,13 +48,29 @@ func ownCommands() []command {
 			"speak MCP on standard input and output: the terminals of a host, as tools", proxyMCP},
 		{"page", "[--role ROLE] [--local [-c FILE] | [ssh options] DEST] [NAME...]",
 			"open the terminals of a host in a browser", openPage},
+		{"status", "[-c FILE] [NAME] working|waiting|done|failed [TEXT...]",
+			"say how the program of this terminal stands, or with NAME that of another: it is " +
+				"listed, and whoever does not look is told",
+			sayStatus},
+		{"fleet", "init [--name NAME] [--listen HOST:PORT] [--at HOST:PORT] | join [--name NAME] " +
+			"URL TOKEN | hosts [--json] | token [--door] | remove HOST | leave [--end]" +
+			"  (each with [-c FILE])",
+			"several hosts behind one door: make a fleet, join it with the line that this " +
+				"prints, list its hosts, print another line, remove a host, leave" +
+				" (termhost man fleet)",
+			fleetCommand},
+		{"hooks", "claude|codex|gemini|opencode [--install | --remove]",
+			"print the settings by which an agent calls `termhost status` itself, add them to " +
+				"what it has, or take them out",
+			agentHooks},
 		{sftpServerName, "",
 			"serve SFTP on standard input and output, as `serve` has it do", sftpServer},
 		{"bench", "[--quick] [--only NAME,...] [--markdown] [--svg DIR]",
 			"compare termhost with what is installed of sshd, tmux, dtach and ttyd, at " +
 				"length, or with --quick in less than two minutes. --only chooses " +
-				"from memory, echo, drawn, flood, login, fan-out-1, fan-out-10 and fan-out-50. " +
-				"Prints a table, or one of --markdown; --svg draws plots in DIR",
+				"from memory, idle, echo, observed, drawn, flood, login, fan-out-1, fan-out-10, " +
+				"fan-out-50 and fleet. Prints a table, or one of --markdown; --svg draws plots " +
+				"in DIR",
 			benchmark},
 		{"completion", "bash|zsh|fish", "print a shell's completion of these commands", completion},
 		{"man", "[TOPIC]",
@@ -201,12 +217,13 @@ func (c *call) badUsage(message string) int {
 // flags returns the command's set of flags, to which it adds its own.
 func (c *call) flags() *flag.FlagSet { return flag.NewFlagSet(c.name, flag.ContinueOnError) }
 
-// parse parses the arguments: flags, and at most that many operands. If it returns false it has
-// told the user what is wrong, or printed the usage, and the command ends with the exit code.
+// parse parses the arguments: at most that many operands, and flags anywhere among them. If it
+// returns false it has told the user what is wrong, or printed the usage, and the command ends with
+// the exit code.
 func (c *call) parse(fs *flag.FlagSet, operands int) (code int, ok bool) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	err := fs.Parse(c.args)
+	err := parseAnywhere(fs, c.args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return c.printUsage(), false
@@ -216,4 +233,33 @@ func (c *call) parse(fs *flag.FlagSet, operands int) (code int, ok bool) {
 		return c.badUsage(fmt.Sprintf("unexpected argument %q", fs.Arg(operands))), false
 	}
 	return exitOK, true
+}
+
+// parseAnywhere is fs.Parse for flags that may be behind operands, too. Behind the first operand a
+// word that is none of the flags is an operand: the line to join a fleet with may begin with "-".
+func parseAnywhere(fs *flag.FlagSet, args []string) error {
+	var operands []string
+	for len(args) > 0 {
+		if err := fs.Parse(args); err != nil {
+			return err
+		}
+		rest := fs.Args()
+		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
+			operands = append(operands, rest...)
+			break
+		}
+		n := min(1, len(rest))
+		for n < len(rest) && rest[n] != "--" && !isFlag(fs, rest[n]) {
+			n++
+		}
+		operands, args = append(operands, rest[:n]...), rest[n:]
+	}
+	return fs.Parse(append([]string{"--"}, operands...))
+}
+
+// isFlag reports whether a word is one of the flags, or asks for help.
+func isFlag(fs *flag.FlagSet, word string) bool {
+	name, dashed := strings.CutPrefix(word, "-")
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-"), "=")
+	return isHelp(word) || dashed && fs.Lookup(name) != nil
 }

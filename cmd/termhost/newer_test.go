@@ -108,7 +108,7 @@ func refused(t *testing.T, h *bench.Host) (said string, err error) {
 }
 
 // fileText returns what is in a file.
-func fileText(t *testing.T, path string) string {
+func fileText(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

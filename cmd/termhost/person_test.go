@@ -198,13 +198,14 @@ type vtAnswers struct {
 	text string
 }
 
-func (a *vtAnswers) Reply(p []byte)    { a.text += string(p) }
-func (*vtAnswers) Data([]byte)         {}
-func (*vtAnswers) Title(string)        {}
-func (*vtAnswers) Bell()               {}
-func (*vtAnswers) Cwd(string)          {}
-func (*vtAnswers) Clipboard([]byte)    {}
-func (*vtAnswers) Notification([]byte) {}
+func (a *vtAnswers) Reply(p []byte)            { a.text += string(p) }
+func (*vtAnswers) Data([]byte)                 {}
+func (*vtAnswers) Title(string)                {}
+func (*vtAnswers) Bell()                       {}
+func (*vtAnswers) DrawsPictures() bool         { return false }
+func (*vtAnswers) Cwd(string)                  {}
+func (*vtAnswers) Clipboard([]byte)            {}
+func (*vtAnswers) Notification([]byte, string) {}
 
 // leave kills the program and waits for its end.
 func (p *person) leave() {

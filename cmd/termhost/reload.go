@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -86,10 +87,17 @@ func (s *server) configure(next config.Config) error {
 		}
 		return err
 	}
+	doors := s.cfg.Fleet.Doors
+	s.fleetDoors.Store(&doors)
+	if !maps.Equal(old.Fleet.Doors, doors) {
+		s.checkDoors()
+	}
+	s.access.Authority.Recheck()
 	s.certificate.Store(certificate)
 	s.host.Configure(s.hostConfig())
 	s.web.Configure(s.webConfig())
 	s.mcp.SetWaits(s.cfg.MCP.CallWaits())
+	s.notifier.SetTargets(s.targets())
 	service.SetMemoryLimit(int64(next.MemoryLimit), s.log)
 	if !sameKeys(oldSigners, signers) {
 		s.access.WriteKnownHosts(next.StateDir, reachable(s.sshListener.Addr()))

@@ -247,7 +247,7 @@ func TestWithoutAConfigurationFileNothingIsWaitedFor(t *testing.T) {
 	t.Errorf("a reload takes longer than %v; the log says %s", enough, log.String())
 }
 
-func writeFile(t *testing.T, path, text string) {
+func writeFile(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

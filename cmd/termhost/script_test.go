@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/user"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 		"acpeditor":   acpEditorMain,
 		"mcpclient":   mcpClientMain,
 		"mcplines":    mcpLinesMain,
+		"natsnode":    natsNodeMain,
 		"otherkeeper": otherKeeperMain,
 	})
 }
@@ -57,6 +59,7 @@ func runScripts(t *testing.T, dir string) {
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve":     cmdServe,
+			"address":   cmdAddress,
 			"configure": cmdConfigure,
 			"halt":      cmdHalt,
 			"hangup":    cmdHangup,
@@ -67,6 +70,7 @@ func runScripts(t *testing.T, dir string) {
 			"need":      cmdNeed,
 			"mirrors":   cmdMirrors,
 			"tmux":      cmdTmux,
+			"shows":     cmdShows,
 		},
 	})
 }
@@ -175,6 +179,18 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	_, port := h.SSHAddress()
 	ts.Setenv("PORT", port)
 	ts.Setenv("URL", h.Find("ws://"))
+}
+
+// cmdAddress sets a variable to an address of this machine that nothing else listens on: of the
+// millions of loopback addresses hardly anybody uses another one than the first.
+//
+//	address VARIABLE
+func cmdAddress(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: address VARIABLE")
+	}
+	ts.Setenv(args[0], fmt.Sprintf("127.%d.%d.%d:7723", 1+rand.IntN(254), rand.IntN(255),
+		1+rand.IntN(254)))
 }
 
 // firstDir returns the path of a program in the folders of a PATH.

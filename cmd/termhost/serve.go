@@ -43,12 +43,7 @@ func serve(c *call) int {
 	watched := config.WatchFile(*file) // before Load: a change during the start counts
 	cfg, err := config.Load(*file)
 	if err != nil {
-		var bad *config.Error
-		if errors.As(err, &bad) {
-			return fail(std, exitUsage, "the configuration has mistakes:\n"+bad.Error(),
-				"config.example.toml shows every key")
-		}
-		return fail(std, exitFailure, err.Error(), "")
+		return failConfig(std, err)
 	}
 	syscall.Umask(syscall.Umask(safeUmask) | safeUmask)
 	log, flush := logs.New(std.err)
@@ -90,6 +85,16 @@ func serve(c *call) int {
 		log.Warn("shutdown was not clean", "err", err)
 	}
 	return code
+}
+
+// failConfig says why a host does not start with its configuration, and returns the exit code.
+func failConfig(std stdio, err error) int {
+	var bad *config.Error
+	if errors.As(err, &bad) {
+		return fail(std, exitUsage, "the configuration has mistakes:\n"+bad.Error(),
+			"config.example.toml shows every key")
+	}
+	return fail(std, exitFailure, err.Error(), "")
 }
 
 // leaves reports whether the keeper keeps the terminals when a signal ends the host. It does after
@@ -148,6 +153,7 @@ func (s *server) untilStopped(sigs signals, file *config.File, std stdio) (os.Si
 		select {
 		case <-tick.C:
 			tick.Reset(ticks.Wait(configInterval))
+			s.followFleet()
 			if file.Changed() {
 				s.reload(file)
 			}

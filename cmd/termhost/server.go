@@ -19,10 +19,12 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/journal"
 	"termhost/ahp/mcp"
+	"termhost/ahp/rpc/relay"
 	"termhost/ahp/ws"
 	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/hostlock"
+	"termhost/cmd/termhost/notify"
 	"termhost/ptypool/keeper"
 	"termhost/sshd"
 )
@@ -41,11 +43,20 @@ type server struct {
 	mcp    *mcp.Server
 	mcpWeb *mcp.HTTP
 
+	notifier *notify.Notifier
+	unnotify func() // ends what wakes it
+
 	certificate atomic.Pointer[tls.Certificate] // of the HTTP door; nil: none
 
 	sshListener  net.Listener
 	httpListener net.Listener // nil: none
 	unixListener net.Listener // nil: none
+
+	fleet      atomic.Pointer[fleetMember] // nil: none
+	fleetFile  os.FileInfo                 // what followFleet has seen last
+	fleetOut   atomic.Pointer[fleetOut]    // nil: the host is in its fleet, or has none
+	fleetDoors atomic.Pointer[map[string]string]
+	doorway    relay.Doorway // to the other hosts, for AHP
 
 	watching     sync.WaitGroup // for watchKeeper's goroutine
 	stopWatching func()         // ends it; nil: there is none
@@ -88,16 +99,20 @@ func startServer(cfg config.Config, log *slog.Logger) (_ *server, err error) {
 		return nil, err
 	}
 	s.acp = acp.NewMethods(s.host, log)
+	s.startNotifier()
 	if err = s.makeDoors(); err != nil {
 		return nil, err
 	}
 	s.watchKeeper()
+	s.fleetDoors.Store(&s.cfg.Fleet.Doors)
 	s.open()
+	s.followFleet()
 	return s, nil
 }
 
 // abandon releases what a failed start has taken.
 func (s *server) abandon() {
+	s.endNotifier()
 	for _, l := range []net.Listener{s.sshListener, s.httpListener, s.unixListener} {
 		if l != nil {
 			l.Close()
@@ -183,6 +198,7 @@ func (s *server) leave(ctx context.Context, out io.Writer) error {
 // closeDoors accepts no more connections.
 func (s *server) closeDoors() {
 	s.stopping.Store(true)
+	s.endNotifier()
 	if s.stopWatching != nil { // the keeper may end now
 		s.stopWatching()
 		s.watching.Wait()
@@ -194,6 +210,7 @@ func (s *server) closeDoors() {
 func (s *server) closeConnections(ctx context.Context) error {
 	s.mcpWeb.Close()
 	err := errors.Join(s.ssh.Shutdown(ctx), s.web.Shutdown(ctx))
+	s.leaveFleet()
 	s.doors.Wait()
 	return err
 }

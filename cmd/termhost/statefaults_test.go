@@ -61,6 +61,7 @@ func TestASpoiledStateFileIsToldOf(t *testing.T) {
 		{"page_host_ecdsa_key", all, true},
 		{"tokens.json", all, true},
 		{"invitations.json", all, true},
+		{"links.json", all, true},
 		{"authorized_keys", none, true},
 		{"authorized_keys", all[3:4], false},
 		{"lock", none, true},

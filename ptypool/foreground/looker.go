@@ -44,12 +44,12 @@ type notes struct {
 }
 
 // thread notes a thread that is about to be looked at.
-func (n *notes) thread(pid, thread int) {
+func (n *notes) thread(thread int) {
 	if n == nil || n.many {
 		return
 	}
 	// The time that it has run and how often, in nanoseconds: the kernel's sched-stats.rst.
-	file := taskPath(pid, thread, "schedstat")
+	file := threadPath(thread, "schedstat")
 	text, err := readFile(file)
 	if n.many = err != nil || len(text) == 0 || len(n.ran) >= maxNoted; !n.many {
 		n.ran = append(n.ran, fact{file, string(text)})

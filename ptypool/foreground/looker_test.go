@@ -48,16 +48,16 @@ func TestALookerNotesAllOrNothing(t *testing.T) {
 	p, _ := start(t, "sleep", "1000")
 	n := &notes{}
 	for range maxNoted {
-		n.thread(p.pid, p.pid)
+		n.thread(p.pid)
 	}
 	if n.facts() == nil {
 		t.Fatal("nothing is noted")
 	}
-	if n.thread(p.pid, p.pid); n.facts() != nil {
+	if n.thread(p.pid); n.facts() != nil {
 		t.Fatal("a part of the threads is noted")
 	}
 	n = &notes{}
-	n.thread(p.pid, 1<<30)
+	n.thread(1 << 30)
 	if n.facts() != nil {
 		t.Error("a thread that is not there is left out")
 	}

@@ -46,14 +46,14 @@ func members(t Terminal, n *notes) []*process {
 			continue
 		}
 		seen[pid] = true
-		n.thread(pid, pid)
+		n.thread(pid)
 		p := readProcess(pid)
 		if p == nil {
 			continue
 		}
 		for _, thread := range p.tasks {
 			if thread != pid {
-				n.thread(pid, thread)
+				n.thread(thread)
 			}
 		}
 		if p.group == t.Group && p.state != 'Z' && p.state != 'T' {

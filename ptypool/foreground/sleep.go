@@ -47,10 +47,10 @@ func (r Reader) Waits() bool { return r.said.holds() }
 
 // threadWaits returns how a thread waits for the terminal, and a Reader with the evidence.
 func (p *process) threadWaits(thread int) (how wait, by Reader) {
-	said := fact{file: taskPath(p.pid, thread, "syscall")}
+	said := fact{file: threadPath(thread, "syscall")}
 	text, err := readFile(said.file)
 	if errors.Is(err, fs.ErrPermission) {
-		said.file = taskPath(p.pid, thread, "wchan")
+		said.file = threadPath(thread, "wchan")
 		where, err := readFile(said.file)
 		said.text = string(where)
 		return p.sleepsIn(said.text, err), Reader{said}

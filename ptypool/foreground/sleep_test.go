@@ -23,7 +23,8 @@ func start(t *testing.T, name string, args ...string) (*process, *os.File) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGKILL)
+		// Its children, too: where nohup started the tests, its end hangs nobody up.
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 		master.Close()
 	})

@@ -64,6 +64,10 @@ func TestAProgramOnPipesIsAdopted(t *testing.T) {
 	if st := info.Exit.Ended(); st.Code != 4 && (st.Code != -1 || !info.Exit.Unknown) {
 		t.Errorf("it has ended with %+v", st)
 	}
+	eventually(t, "its output is logged", func() bool {
+		_, err := os.Stat(p.Exit)
+		return err == nil
+	})
 	taken, err := c.Take("p")
 	if err != nil {
 		t.Fatal(err)

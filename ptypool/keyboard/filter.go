@@ -30,6 +30,7 @@ type Filter struct {
 	form    []byte // the prefix as it was sent
 	paste   bool   // inside brackets
 	held    []byte // the beginning of a sequence that may be one of ours
+	stopped bool
 }
 
 // Handler receives what a Filter finds, in order. Slices are valid during the call only. What
@@ -47,20 +48,29 @@ type Handler interface {
 // Pasting reports whether the last input that the Handler got begins or continues a paste.
 func (f *Filter) Pasting() bool { return f.paste }
 
-// Feed handles input. It does not retain p.
-func (f *Filter) Feed(p []byte, h Handler) {
+// Form returns the prefix key as it was sent last. It must not be changed.
+func (f *Filter) Form() []byte { return f.form }
+
+// Stop ends the Feed that calls the Handler, which may call it, after this call.
+func (f *Filter) Stop() { f.stopped = true }
+
+// Feed handles input. It does not retain p. It returns what is left of it if the Handler has called
+// Stop.
+func (f *Filter) Feed(p []byte, h Handler) (rest []byte) {
+	f.stopped = false
 	if len(f.held) > 0 {
 		p = append(f.held, p...)
 		f.held = nil
 	}
-	for len(p) > 0 {
+	for len(p) > 0 && !f.stopped {
 		n := f.scan(p, h)
 		if n == 0 { // cut: what is left is the beginning of a sequence
 			f.held = bytes.Clone(p)
-			return
+			return nil
 		}
 		p = p[n:]
 	}
+	return p
 }
 
 // scan handles the beginning of p and returns its length; 0 if more input is needed.

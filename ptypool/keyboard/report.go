@@ -41,6 +41,22 @@ func HasKeys(p []byte) (keys bool, rest []byte) {
 	return false, nil
 }
 
+// Count returns how many keys p holds, of which nothing is pasted.
+func Count(p []byte) (keys int) {
+	if has, _ := HasKeys(p); !has {
+		return 0
+	}
+	for len(p) > 0 {
+		_, n := Read(p)
+		if n == 0 { // the rest of a character is missing
+			break
+		}
+		p = p[n:]
+		keys++
+	}
+	return keys
+}
+
 // unfinished is the length of a report whose end is missing.
 const unfinished = -1
 

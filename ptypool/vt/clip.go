@@ -2,43 +2,48 @@ package vt
 
 // drawClipped draws the part of the screen around the cursor that fits in a window of another size.
 func (m *model) drawClipped(w *writer, r *Redraw) {
-	x, y := m.drawPart(w, r.Cols, r.Rows, nil)
+	x, y := m.drawPart(w, r.Cols, r.Rows)
 	w.drawKeyboard(kittyStack{m.grid.kitty.flags()})
 	w.csi("H", y, x)
 }
 
-// drawPart draws the part of the screen that a window of another size shows, without the rows that
-// are in over already, and returns the cursor's position in the window, counted from 1.
-func (m *model) drawPart(w *writer, cols, rows int, over *Picture) (x, y int) {
+// drawPart draws the part of the screen that a window of another size shows, and returns the
+// cursor's position in the window, counted from 1.
+func (m *model) drawPart(w *writer, cols, rows int) (x, y int) {
 	x0, y0 := max(0, m.cur.x-cols+1), max(0, m.cur.y-rows+1)
 	w.over = true
 	for y := range rows {
-		begun := len(w.dst)
-		w.csi("H", y+1)
-		var cells []cell
-		if y0+y < m.height() {
-			cells = m.grid.rows[y0+y].cells
-		}
-		if len(cells) > x0 {
-			cells = cells[x0:min(len(cells), x0+cols)]
-			w.aligned = y0+y == m.cur.y
-			w.cells(cells, 0, false)
-		} else {
-			cells = nil
-		}
-		w.style(style{}, hyperlink{})
-		if n := (&row{cells: cells}).used(); n < cols {
-			if n == len(cells) { // else it is there, or behind clusters that have spread
-				w.csi("G", n+1)
-			}
-			w.str("\x1b[K")
-		}
-		if over.has(y, w.dst[begun:]) {
-			w.dst = w.dst[:begun]
-		}
+		w.aligned = y0+y == m.cur.y
+		w.row(y, m.part(x0, y0+y, cols), cols)
 	}
 	w.str(modeString(m.modes.has(modeReverse), 5))
 	return m.cur.x - x0 + 1, m.cur.y - y0 + 1
+}
+
+// part returns the cells of row y from column x on, at most cols; nil: they are blank, or the row
+// is below the screen.
+func (m *model) part(x, y, cols int) []cell {
+	if y >= m.height() {
+		return nil
+	}
+	cells := m.grid.rows[y].cells
+	if len(cells) <= x {
+		return nil
+	}
+	return cells[x:min(len(cells), x+cols)]
+}
+
+// row draws the cells of row y of a window with cols columns.
+func (w *writer) row(y int, cells []cell, cols int) {
+	w.csi("H", y+1)
+	w.cells(cells, 0, false)
+	w.style(style{}, hyperlink{})
+	if n := (&row{cells: cells}).used(); n < cols {
+		if n == len(cells) { // else it is there, or behind clusters that have spread
+			w.csi("G", n+1)
+		}
+		w.str("\x1b[K")
+	}
 }
 
 // AppendPicture appends a sequence that draws the screen in a window of cols by rows cells: the
@@ -49,7 +54,7 @@ func (s *Screen) AppendPicture(dst []byte, cols, rows int) []byte {
 	m := &s.model
 	w := writer{tb: &m.table, dst: dst}
 	w.str("\x1b[?2026h\x1b[0m\x1b[?2027h")
-	x, y := m.drawPart(&w, cols, rows, nil)
+	x, y := m.drawPart(&w, cols, rows)
 	w.csi("H", y, x)
 	w.str(modeString(m.modes.has(modeCursor), 25) + "\x1b[?2026l")
 	return w.dst

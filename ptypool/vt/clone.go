@@ -14,6 +14,7 @@ func (s *Screen) Clone() *Screen {
 	c.output.repl = nil
 	c.titles.stack = slices.Clone(s.titles.stack)
 	c.colors.palette = maps.Clone(s.colors.palette)
+	c.pictures.copyParts()
 	c.model.copyParts()
 	if s.model.altShown() {
 		c.model.grid = &c.model.alt
@@ -33,7 +34,8 @@ func (s *Screen) Memory() int {
 	)
 	m := &s.model
 	n := base + cap(s.parser.held) + m.table.hyperlinkBytes + styleSize*len(m.table.styles) +
-		textSize*len(m.table.clusters) + blockSize*len(m.history.blocks) + s.HistoryMemory()
+		textSize*len(m.table.clusters) + blockSize*len(m.history.blocks) + s.HistoryMemory() +
+		s.pictures.memory()
 	m.eachRow(func(cells []cell) { n += 8 * len(cells) })
 	return n
 }
@@ -49,6 +51,12 @@ func (m *model) copyParts() {
 	tb.hyperlinks = slices.Clone(tb.hyperlinks)
 	tb.hyperlinkIndex = maps.Clone(tb.hyperlinkIndex)
 	m.history.copyParts()
+}
+
+// copyParts copies all but the pictures themselves, which never change.
+func (ps *pictures) copyParts() {
+	ps.kept, ps.order, ps.sent = maps.Clone(ps.kept), slices.Clone(ps.order), maps.Clone(ps.sent)
+	ps.parts.data, ps.file = slices.Clone(ps.parts.data), slices.Clone(ps.file)
 }
 
 func (g *grid) copyParts() {

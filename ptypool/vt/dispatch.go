@@ -25,16 +25,24 @@ func (s *Screen) apply(seq []byte) verdict {
 			v = replace
 		}
 	case ']':
-		if len(seq) <= maxOSC {
+		if isPicture(seq) {
+			s.iterm(trimString(seq)[len(itermPrefix):])
+		} else if len(seq) <= maxOSC {
 			v = s.osc(seq)
 		}
 	case 'P':
-		if len(seq) <= maxDCS {
+		if isPicture(seq) {
+			s.sixel(trimString(seq))
+		} else if len(seq) <= maxDCS {
 			s.queries.dcs(&s.output, &s.model, trimString(seq))
 		}
-	case 'X', '^', '_':
+	case '_':
+		if isPicture(seq) {
+			s.kitty(trimString(seq)[1:])
+		}
+	case 'X', '^':
 	case 'Z': // DECID
-		s.output.reply("\x1b[" + primaryDA)
+		s.output.primary()
 	case 'c': // RIS
 		s.fullReset()
 		v = keep

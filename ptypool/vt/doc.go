@@ -29,16 +29,18 @@
 // # What viewers get
 //
 // Viewers see what the screen understands. A sequence that the screen models is passed on; one that
-// it does not (device control strings, graphics, printing, rectangle operations, double-width
-// lines, unknown modes) is removed, because it would make a viewer's terminal differ from the
+// it does not (device control strings, printing, rectangle operations, double-width lines, unknown
+// modes) is removed, because it would make a viewer's terminal differ from the
 // screen that the next viewer is drawn from. Of operating system commands a short list passes:
 // titles, colours, hyperlinks, working directory, progress, pointer shapes. Eight-bit controls
 // (U+0080 to U+009F) become their seven-bit forms.
 //
+// A picture is replaced by a box of characters that names it: see pictures.go.
+//
 // Sequences to which a terminal answers never reach a viewer. The usual ones are answered here,
 // once, from the screen, through Sink.Reply; the rest are removed without an answer. OSC 52 writes
-// go to Sink.Clipboard; OSC 52 reads are removed. Desktop notifications (OSC 9 and 777) go to
-// Sink.Notification; kitty's (OSC 99) are removed, because terminals answer them.
+// go to Sink.Clipboard; OSC 52 reads are removed. Desktop notifications (OSC 9, 99 and 777) go to
+// Sink.Notification; of kitty's (OSC 99) only the text, because terminals answer the rest.
 //
 // # Why a parser of our own
 //

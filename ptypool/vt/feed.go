@@ -113,6 +113,7 @@ func (s *Screen) escape(i int) int {
 		if !s.parser.collecting() {
 			o.removed()
 		}
+		s.showLarge(end)
 	default:
 		o.cut(i, end)
 	}
@@ -130,6 +131,7 @@ func (s *Screen) resume(i int) int {
 		s.complete(end)
 	case dropped, retracted:
 		o.retracted(f == retracted)
+		s.showLarge(end)
 	case interrupted:
 		s.control(end)
 		end++

@@ -9,17 +9,20 @@ import (
 
 // recorder is a Sink that records all calls.
 type recorder struct {
-	data   strings.Builder
-	events []string
+	pictures bool // it says that it draws pictures
+	data     strings.Builder
+	events   []string
 }
 
 func (r *recorder) event(format string, args ...any) {
 	r.events = append(r.events, fmt.Sprintf("%d:", r.data.Len())+fmt.Sprintf(format, args...))
 }
-func (r *recorder) Data(p []byte)                 { r.data.Write(p) }
-func (r *recorder) Reply(p []byte)                { r.event("reply %q", p) }
-func (r *recorder) Clipboard(p []byte)            { r.event("clipboard %q", p) }
-func (r *recorder) Notification(p []byte)         { r.event("notification %q", p) }
+func (r *recorder) Data(p []byte)      { r.data.Write(p) }
+func (r *recorder) Reply(p []byte)     { r.event("reply %q", p) }
+func (r *recorder) Clipboard(p []byte) { r.event("clipboard %q", p) }
+func (r *recorder) Notification(p []byte, text string) {
+	r.event("notification %q %q", p, text)
+}
 func (r *recorder) Title(s string)                { r.event("title %q", s) }
 func (r *recorder) Cwd(s string)                  { r.event("cwd %q", s) }
 func (r *recorder) CommandDetection()             { r.event("detection") }
@@ -27,6 +30,7 @@ func (r *recorder) PromptStart()                  { r.event("prompt") }
 func (r *recorder) CommandExecuted(s string)      { r.event("executed %q", s) }
 func (r *recorder) CommandFinished(n int, k bool) { r.event("finished %d %v", n, k) }
 func (r *recorder) Bell()                         { r.event("bell") }
+func (r *recorder) DrawsPictures() bool           { return r.pictures }
 
 // first returns the first event of one of the kinds; "": there is none.
 func (r *recorder) first(kinds ...string) string {
@@ -91,7 +95,7 @@ var feedCases = []struct{ name, in, data, events string }{
 		"0:title \"abcd⚠\ufe0fé漢\""},
 	{"title stack", "\x1b]2;one\a\x1b[22;0;0t\x1b]2;two\a\x1b[23;0;0t\x1b[23t", "\x1b]2;one\a\x1b]2;two\a\x1b]2;one\x1b\\",
 		`0:title "one", 8:title "two", 16:title "one"`},
-	{"control characters in a string", "\x1b]52;c;aG\nk=\a\x1b]777;a\r\u009bb\a", "", `0:clipboard "\x1b]52;c;aGk=\x1b\\", 0:notification "\x1b]777;ab\x1b\\"`},
+	{"control characters in a string", "\x1b]52;c;aG\nk=\a\x1b]9;a\r\u009bb\a", "", `0:clipboard "\x1b]52;c;aGk=\x1b\\", 0:notification "\x1b]9;ab\x1b\\" "ab"`},
 	{"cwd", "\x1b]7;file://h/a b\a\x1b]633;P;Cwd=/x\\x3by;n0nce\a\x1b]7;http://no\a", "\x1b]7;file://h/a b\a",
 		`0:cwd "file://h/a%20b", 17:cwd "file:///x;y"`},
 	{"633", "\x1b]633;A;n0nce\aP\x1b]633;B;n0nce\a\x1b]633;E;a\\x3bb\\\\c;n0nce\a\x1b]633;C;n0nce\aout\x1b]633;D;3;n0nce\a", "Pout",
@@ -111,14 +115,22 @@ var feedCases = []struct{ name, in, data, events string }{
 	{"CAN", "\x1b[3\x18x\x1b]0;t\x18y", "xy", ""},
 	{"control inside a sequence", "\x1b[3\n1mx\x1b[\a6n", "\n\x1b[31mx\a", `8:bell, 8:reply "\x1b[2;2R"`},
 	{"unknown modes go", "\x1b[?25;9999h\x1b[?9999l\x1b[?1;7h", "\x1b[?25h\x1b[?1;7h", ""},
-	{"strings of others", "a\x1b_Gf=1\x1b\\\x1b^x\x1b\\\x1bXx\x1b\\\x1bPqsixel\x1b\\b", "ab", ""},
+	{"strings of others", "a\x1b_Gf=1\x1b\\\x1b^x\x1b\\\x1bXx\x1b\\\x1bPqsixel\x1b\\b", "a\u25a3\x1b[2Gb", ""},
 	{"unknown OSC", "\x1b]1337;Copy=x\a\x1b]50;?\a\x1b]lx\a\x1b]999999;x\a", "", ""},
 	{"notifications", "a\x1b]9;hi\ab\x1b]777;notify;a;b\x1b\\\x1b]99;;hi\ac", "abc",
-		`1:notification "\x1b]9;hi\a", 2:notification "\x1b]777;notify;a;b\x1b\\"`},
+		`1:notification "\x1b]9;hi\a" "hi", 2:notification "\x1b]777;notify;a;b\x1b\\" "a: b", ` +
+			`2:notification "\x1b]99;;hi\x1b\\" "hi"`},
+	{"notifications in pieces", "\x1b]99;i=1:d=0;Claude\x1b\\x\x1b]99;i=1:p=body:e=1;bmVlZHMbIHlvdQ==\x1b\\", "x",
+		`1:notification "\x1b]99;;Claude: needs you\x1b\\" "Claude: needs you"`},
+	{"a notification without its end", "\x1b]99;i=1:d=0;a\x1b\\\x1b]99;i=2;b\x1b\\", "",
+		`0:notification "\x1b]99;;b\x1b\\" "b"`},
+	{"what a terminal would answer", "\x1b]99;i=1:p=?;\x1b\\\x1b]99;i=1:p=close;\x1b\\\x1b]99;i=2:p=icon;x\x1b\\\x1b]99;i=3:a=report:c=1;hi\x1b\\", "",
+		`0:notification "\x1b]99;;hi\x1b\\" "hi"`},
+	{"marks of shells", "\x1b]777;precmd\x1b\\\x1b]777;notify;;\x1b\\\x1b]9;\a", "", ""},
 	{"progress", "\x1b]9;4;1;50\a\x1b]9;4;0\a", "\x1b]9;4;1;50\a\x1b]9;4;0\a", ""},
 	{"notifications that are none", "\x1b]9;007;cmd\a\x1b]9; 7;cmd\a\x1b]9;12\a\x1b]9;+7 ;cmd\a\x1b]9;04;1;5\a\x1b]09;7;cmd\a\x1b]9;\u00a07;x\a\x1b]9;7\a\x1b]9;7;cmd\a", "", ""},
 	{"notifications with numbers", "\x1b]9;3 of 4; done\a\x1b]9;12:30\a", "",
-		`0:notification "\x1b]9;3 of 4; done\a", 0:notification "\x1b]9;12:30\a"`},
+		`0:notification "\x1b]9;3 of 4; done\a" "3 of 4; done", 0:notification "\x1b]9;12:30\a" "12:30"`},
 	{"counts beyond any screen", "x\x1b[2147483647b\x1b[9999C\x1b[10000;1H\x1b[0000000007A\x1b[99999999999999999999'}", "x\x1b[9999b\x1b[9999C\x1b[9999;1H\x1b[0000000007A\x1b[9999'}", ""},
 	{"such a count in a colour", "\x1b[1;;38:2::70000:2:3mx", "\x1b[1;;38:2::9999:2:3mx", ""},
 	{"parameters that nobody reads", "\x1b[?25" + strings.Repeat(";25", 31) + ";2031h\x1b[" + strings.Repeat("1;", 32) + "70000m",

@@ -16,8 +16,8 @@ const (
 	// to its end.
 	maxOSC = 256 << 10
 
-	// maxNotification bounds a desktop notification (OSC 9 and 777), in bytes. No terminal shows
-	// that much.
+	// maxNotification bounds a desktop notification (OSC 9, 99 and 777), in bytes. No terminal
+	// shows that much.
 	maxNotification = 4 << 10
 
 	// maxDCS bounds a device control string, in bytes. Only DECRQSS and XTGETTCAP are understood,

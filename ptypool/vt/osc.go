@@ -68,7 +68,7 @@ func (s *Screen) oscBody(seq, body []byte) verdict {
 	case 8:
 		return s.oscHyperlink(rest)
 	case 9:
-		return s.oscNotify(seq, rest)
+		return s.oscNotify9(seq, rest)
 	case 22:
 		if bytes.IndexByte(rest, '?') >= 0 {
 			return drop
@@ -76,7 +76,9 @@ func (s *Screen) oscBody(seq, body []byte) verdict {
 		s.pointerUsed = true
 		return keep
 	case 777:
-		o.notify(seq)
+		oscNotify777(o, seq, rest)
+	case 99:
+		s.note.osc(o, rest)
 	case 52:
 		oscClipboard(o, seq, rest)
 	case 133:
@@ -142,40 +144,6 @@ func oscCwd(o *output, uri []byte) verdict {
 	}
 	o.event().Cwd(escapeURI(string(uri)))
 	return keep
-}
-
-// oscNotify is OSC 9: a notification, or one of ConEmu's functions, of which only progress (4) is
-// harmless.
-func (s *Screen) oscNotify(seq, rest []byte) verdict {
-	if bytes.HasPrefix(rest, []byte("4;")) {
-		s.progressUsed = true
-		return keep
-	}
-	if !conEmu(rest) {
-		s.output.notify(seq)
-	}
-	return drop
-}
-
-// notify passes a notification on, unless it is longer than maxNotification.
-func (o *output) notify(seq []byte) {
-	if len(seq) <= maxNotification {
-		o.event().Notification(seq)
-	}
-}
-
-// conEmu reports whether a terminal may take the body of OSC 9 for one of ConEmu's functions,
-// because the part before the first semicolon, or all of it, is a number. Terminals may read
-// numbers differently, so spaces, signs and leading zeros are accepted.
-func conEmu(body []byte) bool {
-	number, _, _ := bytes.Cut(body, []byte{';'})
-	number = bytes.TrimLeft(bytes.TrimSpace(number), "+-")
-	for _, b := range number {
-		if b < '0' || b > '9' {
-			return false
-		}
-	}
-	return len(number) > 0
 }
 
 // oscClipboard is OSC 52: a write goes to Sink.Clipboard; a read, with which any output could read

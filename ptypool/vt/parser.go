@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // parser finds where sequences end: escape and control sequences, strings, and runes that a chunk
 // cuts. It holds the beginning of a sequence until its end comes, and knows nothing of its meaning.
@@ -8,6 +11,7 @@ type parser struct {
 	state    seqState
 	held     []byte // the beginning of a rune or sequence that has not ended
 	released int    // how many bytes of held viewers have got already; see Screen.Flush
+	large    []byte // the beginning of a picture that has just outgrown its bound; nil: none has
 }
 
 // found is the parser's result for some bytes.
@@ -119,7 +123,16 @@ func (ps *parser) collect(p []byte) bool {
 		return false
 	}
 	ps.held = append(ps.held, p...)
-	return len(ps.held) <= ps.state.bound()
+	if len(ps.held) <= ps.state.bound() {
+		return true
+	}
+	if ps.state < inString || !isPicture(ps.held) {
+		return false
+	}
+	if len(ps.held) > maxPicture {
+		ps.large = slices.Clone(ps.held[:maxCSI])
+	}
+	return ps.large == nil
 }
 
 // drop discards the held bytes; s is the state from now on.

@@ -1,50 +1,220 @@
 package vt
 
-import "hash/maphash"
+import (
+	"bytes"
+	"slices"
+)
 
-// Picture is what a viewer's terminal shows of a screen, row by row. The zero Picture is of
+// Picture is what a viewer's terminal shows of a screen, cell by cell. The zero Picture is of
 // nothing: the terminal may show anything, in any state.
 type Picture struct {
-	cols int
-	rows []uint64 // a hash of what draws each row
+	cols   int
+	rows   []pictureRow
+	x, y   int    // the position on the screen of the window's first cell
+	modes  []byte // what sets all but the rows and the cursor; empty: unknown
+	cursor pictureCursor
+
+	// What the numbers in cells refer to.
+	of     *Screen
+	sweeps int
 }
 
-var pictureSeed = maphash.MakeSeed()
+// pictureRow is a row of a picture.
+type pictureRow struct {
+	cells []cell // without trailing blanks
+	known bool
+	plain bool // see plain
 
-// has reports whether a row is in the picture, where it is drawn by a sequence, and puts it there.
-func (p *Picture) has(y int, draws []byte) bool {
-	if p == nil {
-		return false
-	}
-	is := maphash.Bytes(pictureSeed, draws)
-	was := p.rows[y]
-	p.rows[y] = is
-	return is == was
+	aligned bool // it was drawn as the row of the cursor, see writer.aligned
 }
+
+// pictureCursor is where a picture has the cursor, counted from 1; 0: unknown.
+type pictureCursor struct {
+	x, y  int
+	shown bool
+}
+
+// Forget has all rows drawn next time, and all modes set. The window stays where it is on the
+// screen.
+func (p *Picture) Forget() { *p = Picture{x: p.x, y: p.y} }
+
+// ForgetModes has the cursor and all modes, colours and the title set next time.
+func (p *Picture) ForgetModes() { p.modes, p.cursor = p.modes[:0], pictureCursor{} }
 
 // AppendOver appends a sequence that makes a viewer's terminal, whose window has cols by rows
-// cells, show this screen, and has p be what it shows: only rows that differ from p are drawn. A
-// larger window shows the screen in its top left corner, a smaller one the part around the cursor.
-// All else is as by AppendRedraw, but the terminal is not in the program's state: call that before
-// Data follows.
-func (s *Screen) AppendOver(dst []byte, cols, rows int, p *Picture) []byte {
+// cells, show this screen, and has p be what it shows: only what differs from p is drawn, which may
+// be nothing. A larger window shows the screen in its top left corner, a smaller one a part with
+// the cursor. The last rows of the window, as many as covered, are not drawn: the caller draws
+// something else there. All else is as by AppendRedraw, but the terminal is not in the program's
+// state: call that before Data follows.
+func (s *Screen) AppendOver(dst []byte, cols, rows, covered int, p *Picture) []byte {
 	m := &s.model
-	w := writer{tb: &m.table, dst: dst}
+	w := writer{tb: &m.table, dst: dst, over: true}
 	w.str("\x18\x1b[?2026h") // see Flush for CAN
 	if p.cols != cols || len(p.rows) != rows {
-		*p = Picture{cols, make([]uint64, rows)}
+		*p = Picture{cols: cols, rows: make([]pictureRow, rows), x: p.x, y: p.y}
 		s.resetViewer(&w, nil)
 		w.str("\x1b[H \r") // a character ends SS2 and SS3
 	} else {
-		w.str("\x1b[0m" + resetInput)
-		m.modes.resetKeys(&w)
+		w.str("\x1b[0m")
 	}
-	w.str("\x1b[?2027h")
-	x, y := m.drawPart(&w, cols, rows, p)
+	begun := len(w.dst)
+	p.follow(s)
+	p.scroll(&w, rows-covered)
+	p.draw(&w, rows-covered)
+	p.drawModes(&w)
+	at := pictureCursor{m.cur.x - p.x + 1, m.cur.y - p.y + 1, m.modes.has(modeCursor)}
+	if len(w.dst) == begun && at == p.cursor {
+		return dst
+	}
+	w.csi("H", at.y, at.x)
+	if p.cursor.x == 0 || p.cursor.shown != at.shown {
+		w.str(modeString(at.shown, 25))
+	}
+	p.cursor = at
+	w.str("\x1b[?2026l")
+	return w.dst
+}
+
+// follow makes p one of s, with the cursor in the window. The window moves by half of its size, not
+// with every character: moving it draws all rows.
+func (p *Picture) follow(s *Screen) {
+	m := &s.model
+	if p.of != s || p.sweeps != m.table.sweeps {
+		p.of, p.sweeps = s, m.table.sweeps
+		for y := range p.rows {
+			p.rows[y].known = false
+		}
+	}
+	along := func(from, cursor, window, size int) int {
+		if cursor < from || cursor >= from+window {
+			from = cursor - window/2
+		}
+		return clamp(from, 0, max(0, size-window))
+	}
+	p.x = along(p.x, m.cur.x, p.cols, m.width)
+	p.y = along(p.y, m.cur.y, len(p.rows), m.height())
+}
+
+// draw draws the first n rows where they differ. Comparing all cells takes a microsecond or two.
+func (p *Picture) draw(w *writer, n int) {
+	m := &p.of.model
+	clusters := false // the terminal is in mode 2027
+	for y := range p.rows {
+		r := &p.rows[y]
+		if y >= n {
+			r.known = false
+			continue
+		}
+		is := p.shown(y)
+		w.aligned = p.y+y == m.cur.y
+		if r.known && (r.plain || r.aligned == w.aligned) && slices.Equal(r.cells, is) {
+			continue
+		}
+		plain := plain(is)
+		if r.known && r.plain && plain {
+			w.changes(y, r.cells, is)
+		} else {
+			if !clusters {
+				w.str("\x1b[?2027h")
+				clusters = true
+			}
+			w.row(y, m.part(p.x, p.y+y, p.cols), p.cols)
+		}
+		r.cells, r.known, r.plain = append(r.cells[:0], is...), true, plain
+		r.aligned = w.aligned
+	}
+	w.style(style{}, hyperlink{})
+	if clusters && !m.modes.has(modeGraphemes) {
+		w.str("\x1b[?2027l")
+	}
+}
+
+// drawModes sets the modes, colours and title of the program, unless they are set already.
+func (p *Picture) drawModes(w *writer) {
+	s, begun := p.of, len(w.dst)
+	m := &s.model
+	w.str(resetInput)
+	m.modes.resetTouched(w)
+	m.modes.resetKeys(w)
 	w.drawKeyboard(kittyStack{m.grid.kitty.flags()})
-	w.csi("H", y, x)
+	w.str(modeString(m.modes.has(modeReverse), 5))
+	w.str(modeString(m.modes.has(modeGraphemes), 2027))
+	w.dst = s.AppendOwnColors(w.dst)
+	s.colors.draw(w)
+	m.modes.drawKeys(w)
 	if s.titles.set {
 		w.dst = appendTitle(w.dst, 2, s.titles.current)
 	}
-	return s.endRedraw(&w)
+	if set := w.dst[begun:]; bytes.Equal(set, p.modes) {
+		w.dst = w.dst[:begun]
+	} else {
+		p.modes = append(p.modes[:0], set...)
+	}
+}
+
+// plain reports whether all terminals agree on the columns of cells, so that each can be drawn
+// where it is.
+func plain(cells []cell) bool {
+	for _, c := range cells {
+		if c&cellCluster != 0 || c&cellRune >= del && disputedRune(rune(c&cellRune)) {
+			return false
+		}
+	}
+	return true
+}
+
+// changes draws where row y of a window, which shows plain cells, is to show others. Neither has
+// trailing blanks.
+func (w *writer) changes(y int, was, is []cell) {
+	// Fewer cells than near that are the same are drawn again, too: to skip them takes as much.
+	const near = 8
+	at := func(cells []cell, x int) cell {
+		if x < len(cells) {
+			return cells[x]
+		}
+		return 0
+	}
+	n := max(len(was), len(is))
+	differs := func(x int) bool { return at(was, x) != at(is, x) }
+	half := func(x int) bool { return (at(was, x)|at(is, x))&cellTail != 0 } // the second one
+	for x := 0; x < n; x++ {
+		if !differs(x) {
+			continue
+		}
+		from, to := x, x+1
+		for i := to; i < min(n, to+near); i++ {
+			if differs(i) {
+				to = i + 1
+			}
+		}
+		for from > 0 && half(from) {
+			from--
+		}
+		for to < n && half(to) {
+			to++
+		}
+		w.change(y, from, to, is)
+		x = to - 1
+	}
+}
+
+// change draws the columns from..to of row y.
+func (w *writer) change(y, from, to int, is []cell) {
+	w.csi("H", y+1, from+1)
+	var drawn int
+	if from < len(is) {
+		cells := is[from:min(to, len(is))]
+		w.cells(cells, from, false)
+		drawn = (&row{cells: cells}).used()
+	}
+	switch blank := to - from - drawn; {
+	case blank == 0:
+	case to >= len(is):
+		w.style(style{}, hyperlink{})
+		w.str("\x1b[K")
+	default:
+		w.style(style{}, hyperlink{})
+		w.csi("X", blank)
+	}
 }

@@ -9,8 +9,20 @@ import (
 )
 
 // primaryDA answers DA1 after CSI: a VT220 with ANSI colour (22) and clipboard writes (52, as kitty
-// and others announce OSC 52).
-const primaryDA = "?62;22;52c"
+// and others announce OSC 52). Where a viewer draws pictures, it has sixels, too (4).
+const (
+	primaryDA       = "?62;22;52c"
+	primaryDASixels = "?62;4;22;52c"
+)
+
+// primary answers DA1.
+func (o *output) primary() {
+	if o.sink.DrawsPictures() {
+		o.reply("\x1b[" + primaryDASixels)
+	} else {
+		o.reply("\x1b[" + primaryDA)
+	}
+}
 
 // queries answers programs' queries to the terminal, from its own facts about the terminal and from
 // the screen.
@@ -37,7 +49,7 @@ func (q *queries) csi(o *output, s *model, c *csiSeq) {
 	switch c.key() {
 	case csiKey(0, 0, 'c'): // DA1
 		if n == 0 {
-			o.reply("\x1b[" + primaryDA)
+			o.primary()
 		}
 	case csiKey('>', 0, 'c'): // DA2
 		if n == 0 { // a VT220; xterm's patch level 277, from which on programs assume SGR mouse

@@ -31,6 +31,9 @@ type Options struct {
 	// CellWidth and CellHeight are a cell's size in pixels, for CSI 14 t and CSI 16 t; 0 means 8 by
 	// 16.
 	CellWidth, CellHeight int
+
+	// Pictures has the screen keep the pictures that the program draws, for [Screen.Image].
+	Pictures bool
 }
 
 // Screen emulates one terminal: parser, shell-integration filter and screen model. It passes text
@@ -44,6 +47,9 @@ type Screen struct {
 	colors  colors  // that the program has changed
 	shell   shell   // shell integration
 	queries queries // answers
+	note    kittyNote
+
+	pictures pictures // that the program has drawn
 
 	pointerUsed  bool // the program has ever set the pointer's shape (OSC 22)
 	progressUsed bool // or shown progress (OSC 9;4)
@@ -55,7 +61,8 @@ type Screen struct {
 // New returns a blank Screen of cols by rows cells, each clamped to 1..MaxCols and
 // 1..MaxRows.
 func New(cols, rows int, o Options) *Screen {
-	t := &Screen{queries: newQueries(&o), shell: shell{nonce: o.Nonce}}
+	t := &Screen{queries: newQueries(&o), shell: shell{nonce: o.Nonce},
+		pictures: pictures{keeps: o.Pictures}}
 	t.model.init(clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows), &o)
 	return t
 }

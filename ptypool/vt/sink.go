@@ -10,9 +10,10 @@ type Sink interface {
 	Reply(p []byte)
 	// Clipboard is a complete OSC 52 write, for the claim holder's viewer only; it is not in Data.
 	Clipboard(p []byte)
-	// Notification is a complete desktop notification (OSC 9 or 777), for the claim holder's viewer
-	// only; it is not in Data.
-	Notification(p []byte)
+	// Notification is a complete desktop notification (OSC 9, 99 or 777), for the claim holder's
+	// viewer only; it is not in Data. text is what it says: at most MaxTitle bytes, without control
+	// and invisible characters.
+	Notification(p []byte, text string)
 	// Title is the new title (OSC 0, OSC 2 or the title stack): at most MaxTitle bytes, without
 	// control and invisible characters. The sequence is in Data too, with the same title.
 	Title(s string)
@@ -28,6 +29,9 @@ type Sink interface {
 	// CommandFinished is called at OSC 633;D or 133;D after a CommandExecuted; known: the shell
 	// gave an exit code.
 	CommandFinished(code int, known bool)
+	// DrawsPictures reports whether some viewer says that it draws pictures: see [Screen.Image].
+	// Programs that ask are told that the terminal does then; others draw with characters.
+	DrawsPictures() bool
 	// Bell is BEL outside a sequence; it is in Data too.
 	Bell()
 }
@@ -45,7 +49,7 @@ func (Discard) Reply([]byte) {}
 func (Discard) Clipboard([]byte) {}
 
 // Notification drops it.
-func (Discard) Notification([]byte) {}
+func (Discard) Notification([]byte, string) {}
 
 // Title drops it.
 func (Discard) Title(string) {}
@@ -64,6 +68,9 @@ func (Discard) CommandExecuted(string) {}
 
 // CommandFinished drops it.
 func (Discard) CommandFinished(int, bool) {}
+
+// DrawsPictures returns false.
+func (Discard) DrawsPictures() bool { return false }
 
 // Bell drops it.
 func (Discard) Bell() {}

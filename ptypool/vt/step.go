@@ -19,7 +19,8 @@ const (
 const (
 	inOSC      = inString             // ends with BEL or ST
 	inDCS      = inOSC + strStride    // ends with ST
-	inIgnore   = inDCS + strStride    // SOS, PM, APC or an oversized DCS: removed
+	inAPC      = inDCS + strStride    // ends with ST
+	inIgnore   = inAPC + strStride    // SOS, PM or an oversized DCS or APC: removed
 	inLongOSC  = inIgnore + strStride // an oversized OSC: removed up to BEL or ST
 	strAfter1B = 1                    // offset: ESC seen
 	strAfterC2 = 2                    // offset: 0xC2 seen
@@ -52,7 +53,7 @@ func (s seqState) overlong() seqState {
 	case s.group() == inOSC:
 		return s - inOSC + inLongOSC
 	}
-	return s - inDCS + inIgnore
+	return s - s.group() + inIgnore
 }
 
 // outcome is the effect of one byte on a sequence.
@@ -102,7 +103,9 @@ func step(s seqState, b byte) (seqState, outcome) {
 			return inOSC, more
 		case 'P':
 			return inDCS, more
-		case 'X', '^', '_':
+		case '_':
+			return inAPC, more
+		case 'X', '^':
 			return inIgnore, more
 		}
 		if b < 0x30 {

@@ -61,11 +61,14 @@ type table struct {
 	hyperlinkIndex map[hyperlink]uint32
 	hyperlinkBytes int
 	hyperlinkQuota quota
+
+	sweeps int // how often numbers of styles and clusters have changed
 }
 
 // init makes empty tables.
 func (tb *table) init() {
 	*tb = table{
+		sweeps:         tb.sweeps + 1,
 		styles:         make([]style, 1, 8),
 		styleQuota:     quota{sweepAt: minStyles},
 		clusterQuota:   quota{sweepAt: minClusters},
@@ -160,6 +163,7 @@ func (m *model) sweepStyles() int {
 		}
 	})
 	m.penID, m.eraseID = to[m.penID], to[m.eraseID]
+	tb.sweeps++
 	return tb.styleQuota.swept(int(n), minStyles, maxStyles)
 }
 
@@ -207,6 +211,7 @@ func (m *model) sweepClusters() int {
 		}
 	})
 	tb.clusters = kept
+	tb.sweeps++
 	return tb.clusterQuota.swept(len(kept), minClusters, maxClusters)
 }
 

@@ -85,13 +85,7 @@ func (s *Screen) resetShown(w *writer, then func()) {
 		then()
 	}
 	w.str(resetMargins)
-	touched := s.model.modes.touched
-	if touched&modeBackarrow != 0 {
-		w.str("\x1b[?67l")
-	}
-	if touched&modeAltScroll != 0 {
-		w.str("\x1b[?1007l")
-	}
+	s.model.modes.resetTouched(w)
 	w.dst = s.AppendOwnColors(w.dst)
 	w.st, w.hyperlink, w.last = style{}, hyperlink{}, 0
 }
@@ -115,6 +109,16 @@ func (m *modes) resetKeys(w *writer) {
 	}
 }
 
+// resetTouched turns off the modes which users configure that the program has changed.
+func (m *modes) resetTouched(w *writer) {
+	if m.touched&modeBackarrow != 0 {
+		w.str("\x1b[?67l")
+	}
+	if m.touched&modeAltScroll != 0 {
+		w.str("\x1b[?1007l")
+	}
+}
+
 // modeString returns the sequence that sets or resets a private mode.
 func modeString(on bool, number int) string {
 	if on {
@@ -126,6 +130,12 @@ func modeString(on bool, number int) string {
 // drawInput sets the modes by which the terminal encodes keys, mouse, paste and focus, and shows
 // the cursor.
 func (m *modes) drawInput(w *writer) {
+	m.drawKeys(w)
+	w.str(modeString(m.has(modeCursor), 25))
+}
+
+// drawKeys is drawInput without showing or hiding the cursor.
+func (m *modes) drawKeys(w *writer) {
 	for _, mode := range [...]struct {
 		flag   modeSet
 		number int
@@ -149,7 +159,6 @@ func (m *modes) drawInput(w *writer) {
 		w.str("\x1b[>4;" + strconv.Itoa(int(m.modifyOther)) + "m")
 	}
 	w.csi(" q", int(m.cursorStyle))
-	w.str(modeString(m.has(modeCursor), 25))
 }
 
 // drawKeyboard sets the kitty keyboard stack of the screen that the viewer's terminal shows.

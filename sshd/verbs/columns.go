@@ -7,10 +7,8 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ptypool/vt/width"
+	"termhost/sshd/listing"
 )
-
-// columnGap is the space between two columns, in cells.
-const columnGap = 2
 
 // writeTable aligns the columns. No cell's content acts on a terminal. Lines are cut at cols cells,
 // if it is not 0.
@@ -28,7 +26,7 @@ func writeTable(w io.Writer, rows [][]string, cols int) {
 		for i, cell := range row {
 			l.WriteString(cell)
 			if i < len(row)-1 {
-				l.WriteString(strings.Repeat(" ", widths[i]-width.String(cell)+columnGap))
+				l.WriteString(strings.Repeat(" ", widths[i]-width.String(cell)+listing.Gap))
 			}
 		}
 		text := strings.TrimRight(l.String(), " ")

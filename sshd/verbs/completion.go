@@ -15,24 +15,29 @@ type Command struct {
 	Name, Help string
 	Flags      []string // with their dashes
 	Names      bool     // its operands are NAMEs of terminals
+	Hosts      bool     // its operands are hosts of the fleet
+	First      []string // what its first operand may be; none: anything
+	// HostsAfter is the first operand behind which the others are hosts; "": there is none.
+	HostsAfter string
 }
 
 // Command returns what completion offers of the verb.
 func (v Verb) Command() Command {
-	c := Command{Name: v.Name, Help: v.Help, Names: takesNames(v.Usage)}
+	c := Command{Name: v.Name, Help: v.Help, Names: takes(v.Usage, "NAME"),
+		Hosts: takes(v.Usage, "BOX")}
 	for _, f := range v.Flags {
 		c.Flags = append(c.Flags, f.Shape)
 	}
 	return c
 }
 
-// takesNames reports whether a usage has NAME as an operand, not only as the value of a flag.
-func takesNames(usage string) bool {
+// takes reports whether a usage has an operand, not only as the value of a flag.
+func takes(usage, operand string) bool {
 	before := ""
 	for word := range strings.FieldsSeq(usage) {
 		isValue := strings.HasPrefix(before, "-") && !strings.HasSuffix(before, "]")
 		first, _, _ := strings.Cut(strings.Trim(word, "[].|"), "|")
-		if first == "NAME" && !isValue {
+		if first == operand && !isValue {
 			return true
 		}
 		before = strings.TrimLeft(word, "[")
@@ -75,9 +80,23 @@ var fishEscapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`)
 
 // Names returns the names of all commands, or of those with names of terminals as operands.
 func (c completion) Names(ofTerminals bool) string {
+	return c.namesOf(func(d Command) bool { return !ofTerminals || d.Names })
+}
+
+// OfHosts returns the names of the commands with hosts as operands.
+func (c completion) OfHosts() string {
+	return c.namesOf(func(d Command) bool { return d.Hosts })
+}
+
+// Choosing returns the names of the commands with the flag --on, whose value may be a host.
+func (c completion) Choosing() string {
+	return c.namesOf(func(d Command) bool { return slices.Contains(d.Flags, "--on") })
+}
+
+func (c completion) namesOf(is func(Command) bool) string {
 	var names []string
 	for _, d := range c.Commands {
-		if !ofTerminals || d.Names {
+		if is(d) {
 			names = append(names, d.Name)
 		}
 	}

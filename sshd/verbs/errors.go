@@ -24,7 +24,8 @@ func (v *invocation) misused(format string, args ...any) int {
 // failed reports why a verb could not do what was asked, with a hint where there is one.
 func (v *invocation) failed(err error) int {
 	v.Conn.Denied(err)
-	fmt.Fprintf(v.stderr, "termhost: error: %s\n", v.told(host.Printable(v.explain(err))))
+	text := v.explain(v.asShown(err))
+	fmt.Fprintf(v.stderr, "termhost: error: %s\n", v.told(host.Printable(text)))
 	if hint := v.hintFor(err); hint != "" {
 		fmt.Fprintf(v.stderr, "hint: %s\n", v.told(hint))
 	}
@@ -43,6 +44,29 @@ func (v *invocation) notStarted(err error) int {
 	return status
 }
 
+// asShown returns an error with NAMEs as the peer writes them: see [Caller.shown].
+func (v *invocation) asShown(err error) error {
+	var (
+		missing *host.NotFoundError
+		held    *host.HeldError
+	)
+	switch {
+	case v.Carried == "":
+	case errors.As(err, &missing):
+		shown := *missing
+		shown.Name, shown.Candidates = v.shown(missing.Name), nil
+		for _, name := range missing.Candidates {
+			shown.Candidates = append(shown.Candidates, v.shown(name))
+		}
+		return &shown
+	case errors.As(err, &held):
+		shown := *held
+		shown.Terminal = v.shown(held.Terminal)
+		return &shown
+	}
+	return err
+}
+
 // explain returns an error's text for people.
 func (v *invocation) explain(err error) string { return viewer.Explain(err, v.Prefix) }
 
@@ -58,7 +82,7 @@ func (v *invocation) hintFor(err error) string {
 	)
 	switch {
 	case errors.As(err, &held) && held.Denied.Verb != authz.Dispose:
-		return "`ssh -t HOST attach " + dashesBefore(held.Terminal) + "` shows it"
+		return "`" + v.command("attach", held.Terminal) + "` shows it"
 	case errors.As(err, &missing) && len(missing.Candidates) > 0:
 		return "write more of the name"
 	case errors.As(err, &missing):
@@ -66,20 +90,21 @@ func (v *invocation) hintFor(err error) string {
 	case errors.As(err, &gone) && gone.Newer:
 		return "`ssh HOST asks` shows what is"
 	case errors.As(err, &nobody):
-		return "`ssh HOST who " + nobody.Terminal + "` lists who does"
+		return "`" + v.command("who", nobody.Terminal) + "` lists who does"
 	case errors.As(err, &exists):
-		return "`ssh -t HOST attach NAME` shows it"
+		return "`" + v.command("attach", "NAME") + "` shows it"
 	case errors.As(err, &denied) && denied.Verb == authz.Create:
-		return "`ssh HOST ls` lists the terminals; `ssh -t HOST attach NAME` shows one"
+		return "`ssh HOST ls` lists the terminals; `" + v.command("attach", "NAME") + "` shows one"
 	case errors.As(err, &denied) && aboutTokens(denied.Verb):
 		return tokenHint(v.principal())
 	case errors.As(err, &limit):
-		return "`ssh HOST rm NAME` ends one"
+		return "`" + v.command("rm", "NAME") + "` ends one"
 	case errors.Is(err, host.ErrNoCommands) && v.verb.name == "log":
 		return "bash, zsh and fish do if termhost starts them;" +
-			" `ssh HOST log --tail N NAME` prints the end of its log"
+			" `" + v.command("log --tail N", "NAME") + "` prints the end of its log"
 	case errors.Is(err, host.ErrNoCommands):
-		return "wait with --match or --idle; `ssh HOST log --tail N NAME` prints the end of its log"
+		return "wait with --match or --idle; `" + v.command("log --tail N", "NAME") +
+			"` prints the end of its log"
 	}
 	return ""
 }

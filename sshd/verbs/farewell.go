@@ -3,8 +3,10 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"termhost/ahp/commandline"
 	"termhost/ahp/host"
 )
 
@@ -21,7 +23,7 @@ func (v *invocation) cutShort(terminals ...*host.Terminal) int {
 	var running []string
 	for _, t := range terminals {
 		if _, exited := t.Exit(); !exited {
-			running = append(running, t.Name())
+			running = append(running, v.shown(t.Name()))
 		}
 	}
 	leaving, becomes := errors.Is(why, host.ErrLeaving), ""
@@ -40,6 +42,31 @@ func (v *invocation) cutShort(terminals ...*host.Terminal) int {
 	return StatusLost
 }
 
+// cutOff is cutShort for a peer of another host, which has shown the terminal at; without a name,
+// it has shown none.
+func (v *invocation) cutOff(at stop) int {
+	why := v.ended()
+	if why == nil {
+		return StatusLost
+	}
+	becomes, next := v.afterLoss(at.host)
+	shown := host.Printable(at.host + "/" + at.name)
+	leaving := errors.Is(why, host.ErrLeaving)
+	switch {
+	case at.name != "" && leaving:
+		becomes, next = "; "+shown+" goes on", v.comeBack(shown)
+	case at.name != "":
+		becomes = "; " + shown + " goes on running"
+	case !v.endsWithConnection():
+		becomes = ""
+	}
+	if leaving {
+		becomes += ": `" + next + "`"
+	}
+	v.lastLine("[%s%s]", whyLost(why), becomes)
+	return StatusLost
+}
+
 // whyLost says why the host ends a connection, but not what happens to its terminals.
 func whyLost(why error) string {
 	if errors.Is(why, host.ErrLeaving) {
@@ -51,10 +78,22 @@ func whyLost(why error) string {
 // again returns the peer's command line, for the peer to repeat.
 func (v *invocation) again() string {
 	text := "ssh HOST " + v.verb.name
-	if len(v.from) > 0 {
-		text += " " + host.Printable(v.from[0])
+	if v.verb.terminal && v.onTerminal() {
+		text = "ssh -t HOST " + v.verb.name
 	}
-	return v.told(text)
+	line := ""
+	if v.Carried != "" {
+		at := v.named()
+		_, line, _ = strings.Cut(v.edited(func(i int, word string) string {
+			if slices.Contains(at, i) {
+				return commandline.Quote(v.shown(v.words[i]))
+			}
+			return word
+		}), " ")
+	} else if len(v.from) > 0 {
+		line = v.from[0]
+	}
+	return v.told(strings.TrimSuffix(text+" "+host.Printable(line), " "))
 }
 
 // lastLine writes a line that a person sees, but no program that reads a stream.

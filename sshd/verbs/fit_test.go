@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"termhost/ahp/history"
 	"termhost/ahp/host"
 	"termhost/ptypool/vt/width"
+	"termhost/sshd/listing"
 )
 
 // longList is what a week's work leaves.
@@ -47,7 +47,7 @@ func longList() []host.Info {
 func shown(t *testing.T, list []host.Info, cols int) []string {
 	t.Helper()
 	var b strings.Builder
-	writeTable(&b, fitted(terminals(list, cols == 0), cols), 0)
+	writeTable(&b, listing.Fitted(listing.Table(list, cols == 0), cols), 0)
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
@@ -130,25 +130,5 @@ func TestAListIsWholeWhereNobodyHasAWindow(t *testing.T) {
 		p.Sees(want)
 		p.SeesAll()
 		<-p.Status
-	}
-}
-
-func TestNamesThatAreCutDiffer(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		names, want []string
-		room        int
-	}{
-		{[]string{"abcdefgh", "xyz"}, []string{"abcdefgh", "xyz"}, 8},
-		{[]string{"abcdefgh", "xyz"}, []string{"abc…", "xyz"}, 4},
-		{[]string{"abcdefgh", "abcdefgi"}, []string{"ab…h", "ab…i"}, 4},
-		{[]string{"a-1-very-same", "a-2-very-same"}, []string{"a-1…", "a-2…"}, 4},
-		{[]string{"the-1-end", "the-2-end"}, []string{"the-1…", "the-2…"}, 4},
-		{[]string{"twice-the-same", "twice-the-same"}, // one was renamed meanwhile
-			[]string{"twice-the-same", "twice-the-same"}, 4},
-	} {
-		if got, _ := distinct(c.names, c.room); !slices.Equal(got, c.want) {
-			t.Errorf("%q in %d cells are %q, want %q", c.names, c.room, got, c.want)
-		}
 	}
 }

@@ -3,10 +3,14 @@ package verbs
 import (
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
 
@@ -21,6 +25,25 @@ func (v *invocation) parse() (status int, done bool) {
 		return v.verb.parse(v)
 	}
 	return v.parseWords(v.verb.least, v.verb.most)
+}
+
+// wrong reports a command line that is wrong on whichever hosts it runs, so that it is said once.
+// The verb can still be parsed.
+func (v *invocation) wrong() (status int, wrong bool) {
+	one := *v
+	one.words, one.raw = slices.Clone(v.words), slices.Clone(v.raw)
+	one.fs = flag.NewFlagSet(v.verb.name, flag.ContinueOnError)
+	one.fs.SetOutput(io.Discard)
+	one.verb.define(one.fs)
+	if status, done := one.parse(); done {
+		return status, true
+	}
+	if v.verb.patternFirst {
+		if _, err := history.NewPattern(one.args[0], false); err != nil {
+			return v.misused("%s", host.Printable(err.Error())), true
+		}
+	}
+	return StatusOK, false
 }
 
 // keepBackslashes restores the backslashes of the flag's value, or the word, that is a regular
@@ -90,7 +113,11 @@ func (v *invocation) flagsAtHead(words []string) (rest []string, status int, don
 	case errors.Is(err, flag.ErrHelp):
 		return nil, v.helpOf(v.verb.name), true
 	case err != nil:
-		return nil, v.misused("%s", host.Printable(FlagError(v.fs, err))), true
+		status = v.misused("%s", host.Printable(FlagError(v.fs, err)))
+		if v.Carried != "" && strings.HasPrefix(err.Error(), undefinedFlag) {
+			fmt.Fprintf(v.stderr, "hint: %s, which may be older than the door's\n", v.runs())
+		}
+		return nil, status, true
 	}
 	return v.fs.Args(), StatusOK, false
 }

@@ -28,6 +28,12 @@ type IO interface {
 // Window is the size of a terminal in cells.
 type Window = viewer.Window
 
+// Count is a number that changes.
+type Count = viewer.Count
+
+// NewCount returns a Count of 0.
+func NewCount() *Count { return viewer.NewCount() }
+
 // Caller is a peer that runs verbs, with its identity.
 type Caller struct {
 	IO
@@ -43,12 +49,23 @@ type Caller struct {
 	// Local: the peer runs termhost on this machine, not ssh, and messages say so. Its command line
 	// is made of arguments, each quoted.
 	Local bool
+	// Carried is this host's name in the fleet, if another host has carried the peer here: for the
+	// peer it is a part of NAMEs, and it goes nowhere else from here. "": it was not.
+	Carried string
+	// Arrives: the person who is carried here comes from another terminal. Arriving, Away and
+	// Listed are as in [viewer.Options].
+	Arrives, Away, Listed bool
+	Arriving              string
+	// WantElsewhere is as in [viewer.Session].
+	WantElsewhere *Count
 	// MCP speaks MCP on the peer's streams until they end, and returns the exit status. as is the
 	// client's name; "": the one that it gives itself. dir is the folder that its programs start
 	// in; "": the home folder.
 	MCP func(as, dir string) int
 	// Taken is as in [viewer.Session].
 	Taken func(bytes uint64, shown bool)
+	// Shows is as in [viewer.Session].
+	Shows func(name string, readOnly bool)
 	// Dir is the working directory of a local peer, where its programs start; "": unknown.
 	Dir string
 	// Config is the configuration file of a local peer, quoted for its shell; "": the default.

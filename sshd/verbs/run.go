@@ -37,10 +37,20 @@ type Runner struct {
 	GitHub keys.GitHub
 	// FileServer is the command line of a program that serves SFTP.
 	FileServer []string
+	// Fleet returns the hosts that this one is in a fleet with; nil, or returning nil: there are
+	// none.
+	Fleet func() Fleet
+	// NoFleet says why Fleet returns nil; nil: the host is in no fleet.
+	NoFleet func() error
+	// TestNotify is as in the SSH server's configuration; nil: nobody is notified.
+	TestNotify func(ctx context.Context, p authz.Principal) (
+		lines []string, ok bool, err error)
 	// Ordinary reports whether a command that is no verb is run as sshd would; nil: it is not.
 	Ordinary func() bool
 
-	buffers viewer.Buffers
+	buffers   viewer.Buffers
+	seen      seen
+	following followings
 }
 
 // Exit statuses of the verbs themselves. Those of terminals are their own.
@@ -65,15 +75,21 @@ type invocation struct {
 	Caller
 	ctx context.Context // ends with the peer's streams; its cause may be shown
 	line
-	verb   verb
-	fs     *flag.FlagSet // of the verb
-	args   []string      // words that are no flags
-	run    program       // the command, of a verb that runs one
-	typing typing        // what `send` types
-	stdout io.Writer     // for text: on a terminal, which is in raw mode, \n becomes \r\n
-	stderr io.Writer     // likewise
+	verb verb
+	fs   *flag.FlagSet // of the verb
+	args []string      // words that are no flags
+	run  program       // the command, of a verb that runs one
+	// flagWords is how many of the words before it are flags and their values, of `run`.
+	flagWords int
+	typing    typing    // what `send` types
+	stdout    io.Writer // for text: on a terminal, which is in raw mode, \n becomes \r\n
+	stderr    io.Writer // likewise
 
-	died ptypool.ExitStatus // how a command ended that ran as under sshd; zero: none did
+	// isPart: the verb runs on several hosts. The peer is told once why its connection ends.
+	isPart bool
+
+	inFleet Fleet              // see fleet
+	died    ptypool.ExitStatus // how a command ended that ran as under sshd; zero: none did
 }
 
 // Exit is what a peer is told of the end of what it has run.
@@ -95,6 +111,9 @@ func (r *Runner) invoke(ctx context.Context, c Caller) *invocation {
 	v := &invocation{Runner: r, Caller: c, ctx: ctx, stdout: c.Stdout(), stderr: c.Stderr()}
 	if v.onTerminal() {
 		v.stdout, v.stderr = toCRLF{v.stdout}, toCRLF{v.stderr}
+	}
+	if v.Fleet != nil && v.Carried == "" && v.principal().Guest == "" {
+		v.inFleet = v.Fleet()
 	}
 	return v
 }
@@ -133,12 +152,19 @@ func (v *invocation) execute(text string) int {
 	default:
 		return v.unknown(l.words[0], text)
 	}
+	if v.verb.personal && v.Carried != "" {
+		return v.failed(fmt.Errorf("%s is not for other hosts: log in to %s",
+			v.verb.name, v.Carried))
+	}
 	if !v.verb.input && !(v.verb.keys && v.onTerminal()) {
 		v.DiscardInput()
 	}
 	v.fs = flag.NewFlagSet(v.verb.name, flag.ContinueOnError)
 	v.fs.SetOutput(io.Discard)
 	run := v.verb.define(v.fs)
+	if status, done := v.elsewhere(); done {
+		return status
+	}
 	if status, done := v.parse(); done {
 		return status
 	}
@@ -149,8 +175,11 @@ func (v *invocation) execute(text string) int {
 const ownName = "termhost"
 
 // ordinaryToo reports whether a command that is no verb is run as sshd would run it. A local peer
-// has a shell already.
-func (v *invocation) ordinaryToo() bool { return !v.Local && v.Ordinary != nil && v.Ordinary() }
+// has a shell already, and another host carries verbs only: one that is not known here is of a
+// later version.
+func (v *invocation) ordinaryToo() bool {
+	return !v.Local && v.Carried == "" && v.Ordinary != nil && v.Ordinary()
+}
 
 // take finds the verb at the beginning of a line.
 func (v *invocation) take(l line) bool {
@@ -173,10 +202,10 @@ func (v *invocation) onTerminal() bool {
 }
 
 // ended returns why the host ends the peer's connection, for the peer to read; nil if it does not,
-// or if the peer has hung up.
+// if the peer has hung up, or if another invocation tells it.
 func (v *invocation) ended() error {
 	switch why := context.Cause(v.ctx); {
-	case errors.Is(why, ErrHungUp):
+	case v.isPart, errors.Is(why, ErrHungUp):
 		return nil
 	case why != nil:
 		return why
@@ -210,7 +239,7 @@ func dashesBefore(name string) string {
 
 // command returns a command line with a terminal's NAME for the peer.
 func (c *Caller) command(verb, name string) string {
-	name = dashesBefore(name)
+	name = dashesBefore(c.shown(name))
 	if verb == "attach" {
 		return c.told("ssh -t HOST attach " + name)
 	}

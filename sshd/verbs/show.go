@@ -11,7 +11,8 @@ func (v *invocation) session() *viewer.Session {
 	return &viewer.Session{IO: v.IO, Conn: v.Conn, Prefix: v.Prefix, Quiet: v.Quiet,
 		Buffers: &v.buffers, CreateOptions: v.createOptions, ComeBack: v.comeBack,
 		Remove: func(name string) string { return v.command("rm", name) },
-		Ended:  v.ended, Taken: v.Taken}
+		Ended:  v.ended, Taken: v.Taken, Shows: v.Shows, Others: v.otherRows(),
+		WantElsewhere: v.WantElsewhere}
 }
 
 // attachOptions returns how the peer attaches to a terminal.
@@ -24,7 +25,14 @@ func (v *invocation) attachOptions() host.AttachOptions {
 // returns the exit status. If the viewer has switched terminals, it is that of the last one.
 func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
 	o.Unasked = v.verb.name == "run" // its command may end at once
-	end, code := viewer.Attach(v.ctx, v.session(), a, first, o)
+	if t := v.newTour(); t != nil {
+		return v.touredStatus(t.run(&ready{to: stop{own: a.Terminal()}, a: a, first: first, o: o}))
+	}
+	return endedStatus(viewer.Attach(v.ctx, v.session(), a, first, o))
+}
+
+// endedStatus is the exit status of a viewer.
+func endedStatus(end viewer.Ending, code int) int {
 	switch end {
 	case viewer.Detached:
 		return StatusOK

@@ -163,7 +163,7 @@ func (v *invocation) lost(t *host.Terminal, keep bool) int {
 	}
 	text, name := whyLost(why), t.Name()
 	if keep {
-		v.lastLine("[%s; %s goes on: `%s`]", text, name, v.comeBack(name))
+		v.lastLine("[%s; %s goes on: `%s`]", text, v.shown(name), v.comeBack(name))
 	} else {
 		v.lastLine("[%s; %s ends with its connection, as without --keep]", text, name)
 	}

@@ -37,24 +37,27 @@ func TestUsageNamesEveryFlagAndNoOther(t *testing.T) {
 func TestHelpOfAVerbExplainsItsFlags(t *testing.T) {
 	r := newRunner(t)
 	for command, want := range map[string]string{
-		"new --help": `usage: termhost new [-n NAME] [-C DIR] [-d] [--guard] [--record] [-- CMD ARGS...]
+		"new --help": `usage: termhost new [--on BOX|LABEL,...] [-n NAME] [-C DIR] [-d] [--guard] [--record] [--label K=V]... [-- CMD ARGS...]
 make a terminal and attach to it (-d: print its NAME instead)
   -C DIR         the folder DIR that its program starts in
   -d             print its NAME instead of attaching to it
   --guard        what agents type into it waits for a person's approval
+  --label K=V    give it a label K=V; more than one may be given
   -n NAME        its NAME; otherwise the host chooses one
+  --on BOX       on another host of the fleet, a BOX, or the least loaded one that has all labels
   --record       record all that it shows, from the beginning on
 for operators and admins
 for example:
   termhost new -n build -C ~/src -- make -j4
   termhost new -d -n server -- ./serve
 `,
-		"wait -h": `usage: termhost wait [--match REGEX] [--idle D] [--command] [--blocked] [--all] [--timeout D] NAME...
+		"wait -h": `usage: termhost wait [--match REGEX] [--idle D] [--command] [--blocked] [--all] [--timeout D] NAME... | -l SEL
 wait for a line, a pause, a command, a question or the end of the first NAME (--all: the last), print which if there are several, and exit with its status; 255: the connection or the host is lost
   --all          of several, until the last of them, not the first
   --blocked      until its program waits for somebody to type
   --command      until no command is running in its shell
   --idle D       until nothing has been printed for D, such as 2s
+  -l SEL         only those with labels as SEL says: K=V, K!=V, K, !K, joined by commas
   --match REGEX  until a line matches REGEX (Go's syntax)
   --timeout D    for D at most; then the status is 124
 for example:
@@ -84,8 +87,8 @@ func TestTheTableTellsWhoMay(t *testing.T) {
 		who[c.who()] = append(who[c.who()], c.name)
 	}
 	for roles, want := range map[string]string{
-		"":                     "help ls attach log grep cast replay recordings peek wait events who asks tokens mcp page whoami completion version",
-		"operators and admins": "new run share record send invite invites guard approve refuse rename rm token",
+		"":                     "help ls top hosts attach log grep cast replay recordings peek wait events who asks status label tokens mcp page whoami completion version",
+		"operators and admins": "new run share record send drop invite invites guard approve refuse rename rm token notify",
 	} {
 		if got := strings.Join(who[roles], " "); got != want {
 			t.Errorf("for %q are %q, want %q", roles, got, want)

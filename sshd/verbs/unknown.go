@@ -12,10 +12,20 @@ import (
 // as `mosh HOST` sends "mosh-server new ...", get a special hint. text is the whole command line;
 // "": it was marked as a verb.
 func (v *invocation) unknown(name, text string) int {
-	shown := host.Printable(name)
-	fmt.Fprintf(v.stderr, "termhost: error: unknown command %q\n", clipped(shown))
+	shown := clipped(host.Printable(name))
+	if v.Carried != "" {
+		fmt.Fprintf(v.stderr, "termhost: error: %s, which does not know `%s` over the fleet\n"+
+			"hint: update termhost on %s\n", v.runs(), shown, v.Carried)
+		return StatusUnknown
+	}
+	fmt.Fprintf(v.stderr, "termhost: error: unknown command %q\n", shown)
 	fmt.Fprintf(v.stderr, "hint: %s\n", v.told(hintForUnknown(name, text)))
 	return StatusUnknown
+}
+
+// runs tells a peer that was carried here by a door of another version what this host runs.
+func (v *invocation) runs() string {
+	return v.Carried + " runs termhost " + host.Printable(v.Version)
 }
 
 // hintForUnknown says what to do instead.

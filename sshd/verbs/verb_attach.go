@@ -35,13 +35,16 @@ func (v *invocation) attach(readOnly, create bool) int {
 	}
 	o := v.attachOptions()
 	o.ReadOnly = readOnly
+	if v.Arrives {
+		o.History = viewer.SwitchHistory
+	}
 	_, over := t.Exit()
 	a, first, err := v.Conn.Attach(t, o)
 	if err != nil {
 		return v.failed(err)
 	}
-	return v.show(a, first,
-		viewer.Options{Greet: true, Came: true, Over: over, Again: v.again()})
+	return v.show(a, first, viewer.Options{Greet: true, Came: true, Over: over, Again: v.again(),
+		Away: v.Away, Arriving: v.Arriving, Listed: v.Listed})
 }
 
 var errNoTerminal = errors.New("there is no terminal to attach to")

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ptypool/keyboard"
 )
@@ -18,13 +19,15 @@ import (
 // defineEvents prints events of terminals until the peer goes.
 func defineEvents(fs *flag.FlagSet) func(*invocation) int {
 	asJSON := fs.Bool("json", false, "print each as a JSON object on a line of its own")
-	return func(v *invocation) int { return v.watchEvents(*asJSON) }
+	var s ahp.Selector
+	selectorFlag(fs, &s)
+	return func(v *invocation) int { return v.watchEvents(*asJSON, s) }
 }
 
 // eventsPulled is how many events are written at a time.
 const eventsPulled = 100
 
-func (v *invocation) watchEvents(asJSON bool) int {
+func (v *invocation) watchEvents(asJSON bool, s ahp.Selector) int {
 	only, err := v.findAll(v.args)
 	if err != nil {
 		return v.failed(err)
@@ -34,9 +37,10 @@ func (v *invocation) watchEvents(asJSON bool) int {
 		return v.failed(err)
 	}
 	defer r.Close()
-	form := eventLine
+	r.Select(s)
+	form := v.eventLine
 	if asJSON {
-		form = eventJSON
+		form = func(e *host.Event) []byte { return v.withHost(eventJSON(e)) }
 	}
 	stop := v.interrupted()
 	var list []host.Event
@@ -99,10 +103,10 @@ func eventJSON(e *host.Event) []byte {
 }
 
 // eventLine formats an event for people: when, the terminal, what, who, and details.
-func eventLine(e *host.Event) []byte {
+func (c *Caller) eventLine(e *host.Event) []byte {
 	line := []string{e.Time.Format(time.RFC3339)}
 	if e.Terminal != "" {
-		line = append(line, e.Terminal)
+		line = append(line, c.shown(e.Terminal))
 	}
 	line = append(line, eventWords(e.Kind))
 	if e.Ask != "" {
@@ -114,6 +118,8 @@ func eventLine(e *host.Event) []byte {
 	switch {
 	case e.Waiting != host.WaitingNone && e.Kind == host.EventWaits:
 		line = append(line, "for", string(e.Waiting))
+	case e.Status != "":
+		line = append(line, "is", string(e.Status))
 	case e.Was != "":
 		line = append(line, "from", e.Was)
 	case e.To != "" && e.To != e.By:

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
@@ -17,6 +18,7 @@ type grepFlags struct {
 	ignoreCase bool
 	context    int
 	command    string
+	labels     ahp.Selector
 }
 
 // maxContext bounds the lines of context, which are kept in memory.
@@ -29,6 +31,7 @@ func defineGrep(fs *flag.FlagSet) func(*invocation) int {
 	fs.IntVar(&f.context, "C", 0, "print `N` lines before and behind each as well")
 	fs.StringVar(&f.command, "command", "",
 		"search only the output of commands whose line contains `TEXT`")
+	selectorFlag(fs, &f.labels)
 	return func(v *invocation) int { return v.grep(f) }
 }
 
@@ -45,7 +48,7 @@ func (v *invocation) grep(f grepFlags) int {
 	if err != nil {
 		return v.misused("%s", host.Printable(err.Error()))
 	}
-	list, err := v.searched(v.args[1:])
+	list, err := v.selected(v.args[1:], f.labels)
 	if err != nil {
 		v.failed(err)
 		return StatusUsage
@@ -64,7 +67,7 @@ func (v *invocation) grep(f grepFlags) int {
 	work := v.Conn.Work(ctx)
 	defer work.Rest()
 	p := grepPrinter{w: bufio.NewWriterSize(work.Writer(v.stdout), grepBatch),
-		groups: f.context > 0}
+		groups: f.context > 0, shown: v.shown}
 	s := history.Search{Pattern: pattern, Command: f.command, Context: f.context}
 	for _, t := range list {
 		p.t = t
@@ -86,19 +89,12 @@ func (v *invocation) grep(f grepFlags) int {
 	return StatusOK
 }
 
-// searched returns the terminals of the NAMEs, or all if there are none.
-func (v *invocation) searched(names []string) ([]*host.Terminal, error) {
-	if len(names) == 0 {
-		return v.Conn.Terminals()
-	}
-	return v.findAll(names)
-}
-
 // grepPrinter prints lines as grep(1) does, with "--" between those that do not follow each other
 // if there is context.
 type grepPrinter struct {
 	w      *bufio.Writer
 	t      *host.Terminal // the one that is searched
+	shown  func(name string) string
 	groups bool
 	found  bool
 	buf    []byte
@@ -113,7 +109,7 @@ func (p *grepPrinter) print(l *history.Line) bool {
 	if l.Apart && p.groups && p.found {
 		out = append(out, "--\n"...)
 	}
-	out = append(append(out, p.t.Name()...), sep)
+	out = append(append(out, p.shown(p.t.Name())...), sep)
 	out = append(l.Time.UTC().AppendFormat(out, time.RFC3339), sep)
 	p.buf = append(append(out, l.Text...), '\n')
 	p.found = true

@@ -56,7 +56,7 @@ func (v *invocation) asks(asJSON bool) int {
 	}
 	switch {
 	case asJSON:
-		return v.printJSON(list)
+		return v.printJSON(heldItems(v.Caller, list))
 	case len(list) == 0 && len(unread) == 0:
 		fmt.Fprintln(v.stderr, "nothing is held")
 		return StatusOK
@@ -69,7 +69,7 @@ func (v *invocation) asks(asJSON bool) int {
 		if k.Warning != "" {
 			does += "; " + k.Warning
 		}
-		head := []string{k.Terminal, k.Ask, k.By, wording.Age(time.Since(k.Since)), does}
+		head := []string{v.shown(k.Terminal), k.Ask, k.By, wording.Age(time.Since(k.Since)), does}
 		for i, text := range plainLines(k) {
 			rows = append(rows, append(head, fmt.Sprint(i+1), text))
 			head = []string{"", "", "", "", ""}

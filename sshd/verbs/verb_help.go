@@ -51,7 +51,7 @@ func (v *invocation) help() int {
 		host.Printable(v.Version))
 	b.WriteString("" +
 		"  ssh HOST       a new terminal with your shell (attach, new, replay: ssh -t)\n" +
-		"  ssh HOST VERB  one of these; `ssh HOST help VERB`: its flags, with examples\n\n")
+		"  ssh HOST VERB  one of these; `ssh HOST help VERB`: its flags, with examples\n")
 	for _, g := range groups() {
 		label := string(g)
 		in := v.verbsOf(g)
@@ -69,7 +69,7 @@ func (v *invocation) help() int {
 			label, in = "", in[len(row):]
 		}
 	}
-	b.WriteString("\nsftp, scp, ssh -L, -D, -R: as with sshd")
+	b.WriteString("sftp, scp, ssh -L, -D, -R: as with sshd")
 	if v.Prefix != 0 {
 		fmt.Fprintf(&b, ". While attached, %s ? shows the keys", keyboard.ControlName(v.Prefix))
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,10 +28,12 @@ type inviteFlags struct {
 	github    string
 	key       string // a file of this host; "-": standard input
 	revoke    string
+	page      bool   // for a guest with a browser
+	url       string // where it finds the page
 }
 
 // defineInvite invites a guest without a key here to some terminals, or ends that. It prints the
-// ssh line for the guest, alone, on stdout.
+// ssh line for the guest, or the link to the page, alone, on stdout.
 func defineInvite(fs *flag.FlagSet) func(*invocation) int {
 	var f inviteFlags
 	more := func(name string) error {
@@ -46,6 +49,8 @@ func defineInvite(fs *flag.FlagSet) func(*invocation) int {
 	fs.StringVar(&f.github, "github", "", "only for the keys of `USER` at github.com")
 	fs.StringVar(&f.key, "key", "",
 		"only for the public keys in `FILE` of the host; -: standard input")
+	fs.BoolVar(&f.page, "page", false, "print a link to the page, for a guest without ssh")
+	fs.StringVar(&f.url, "url", "", "with --page, where the guest's browser finds it, `URL`")
 	fs.StringVar(&f.revoke, "revoke", "", "end the invitation of `GUEST`, and its connections")
 	return func(v *invocation) int { return v.invite(f) }
 }
@@ -61,17 +66,19 @@ func (v *invocation) invite(f inviteFlags) int {
 		}
 		return StatusOK
 	}
-	switch {
-	case len(f.terminals) == 0:
-		return v.misused("say what the guest sees: --terminal NAME")
-	case given(v.fs, "ttl") && f.TTL <= 0:
-		return v.misused("--ttl must be positive")
-	case given(v.fs, "github") && given(v.fs, "key"):
-		return v.misused("--github and --key exclude each other")
-	case f.Once && (given(v.fs, "github") || given(v.fs, "key")):
-		return v.misused("--once is for any key; --github and --key name theirs")
+	if problem := f.problem(v.fs); problem != "" {
+		return v.misused("%s", problem)
 	}
+	var page *url.URL
 	var err error
+	if f.terminals, err = v.ownNames(f.terminals); err != nil {
+		return v.failed(err)
+	}
+	if f.page {
+		if page, err = v.Conn.PageAddress(f.url); err != nil {
+			return v.failed(err)
+		}
+	}
 	if f.role != "" {
 		if f.Role, err = authz.ParseRole(f.role); err != nil {
 			return v.misused("%s", v.explain(err))
@@ -94,8 +101,27 @@ func (v *invocation) invite(f inviteFlags) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	v.tellInvited(secret, made)
+	v.tellInvited(secret, made, page)
 	return StatusOK
+}
+
+// problem returns what is wrong with the flags of an invitation; "": nothing.
+func (f *inviteFlags) problem(fs *flag.FlagSet) string {
+	switch {
+	case len(f.terminals) == 0:
+		return "say what the guest sees: --terminal NAME"
+	case given(fs, "ttl") && f.TTL <= 0:
+		return "--ttl must be positive"
+	case given(fs, "github") && given(fs, "key"):
+		return "--github and --key exclude each other"
+	case f.Once && (given(fs, "github") || given(fs, "key")):
+		return "--once is for any key; --github and --key name theirs"
+	case f.page && (given(fs, "github") || given(fs, "key")):
+		return "--page is for a browser's key; --github and --key name others"
+	case !f.page && given(fs, "url"):
+		return "--url is for --page"
+	}
+	return ""
 }
 
 // maxKeyFile bounds what is read of a file or of standard input for --key, in bytes.
@@ -151,12 +177,20 @@ func openKeyFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// tellInvited prints the guest's ssh line, and on stderr what it permits.
-func (v *invocation) tellInvited(secret string, i keys.Invitation) {
+// tellInvited prints the guest's ssh line, or the link to the page at an address, and on stderr
+// what it permits.
+func (v *invocation) tellInvited(secret string, i keys.Invitation, page *url.URL) {
 	hostname, port := v.address()
-	fmt.Fprintf(v.stdout, "ssh -p %s %s%s@%s\n", port, keys.InvitePrefix, secret, hostname)
 	who := "any key; each is tied to it at its first use"
+	if page != nil {
+		fmt.Fprintln(v.stdout, v.Conn.GuestPage(page, secret, terminalNames(i)))
+		hostname, who = page.Hostname(), "any browser; each is tied to it at its first use"
+	} else {
+		fmt.Fprintf(v.stdout, "ssh -p %s %s%s@%s\n", port, keys.InvitePrefix, secret, hostname)
+	}
 	switch {
+	case i.Once && page != nil:
+		who = "one browser, the first that is used"
 	case i.Once:
 		who = "one key, the first that is used"
 	case !i.Open:
@@ -165,9 +199,18 @@ func (v *invocation) tellInvited(secret string, i keys.Invitation) {
 	_, guest := host.GuestName(i.Guest)
 	fmt.Fprintf(v.stderr, "%s: %s of %s, until %s, with %s\n", guest, i.Role,
 		strings.Join(terminalNames(i), " "), i.Expires.Format(time.RFC3339), who)
-	v.tellHostKey(hostname, port)
-	if ip, err := netip.ParseAddr(hostname); err == nil && ip.IsLoopback() {
-		fmt.Fprintln(v.stderr, "hint: elsewhere, the name of this host has to stand behind the @")
+	ip, err := netip.ParseAddr(hostname)
+	here := err == nil && ip.IsLoopback()
+	switch {
+	case page == nil:
+		v.tellHostKey(hostname, port)
+		if here {
+			fmt.Fprintln(v.stderr,
+				"hint: elsewhere, the name of this host has to stand behind the @")
+		}
+	case here || hostname == "localhost":
+		fmt.Fprintln(v.stderr, "hint: the link is for this machine; elsewhere the guest needs an "+
+			"address that a proxy serves: --url https://HOST/")
 	}
 	fmt.Fprintln(v.stderr, v.told("hint: `ssh HOST invite --revoke "+guest+"` ends it"))
 }

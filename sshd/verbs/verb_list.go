@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/authz"
 )
@@ -13,6 +14,7 @@ import (
 type listFlags struct {
 	json, wide               bool
 	running, waiting, exited bool
+	labels                   ahp.Selector
 }
 
 // defineList lists the terminals.
@@ -24,11 +26,15 @@ func defineList(fs *flag.FlagSet) func(*invocation) int {
 	fs.BoolVar(&f.running, "running", false, "only those whose program runs")
 	fs.BoolVar(&f.waiting, "waiting", false, "only those that wait for somebody")
 	fs.BoolVar(&f.exited, "exited", false, "only those that have exited")
+	selectorFlag(fs, &f.labels)
 	return func(v *invocation) int { return v.list(f) }
 }
 
 // leavesOut reports whether the flags leave out a terminal. Each state that they name is shown.
 func (f listFlags) leavesOut(i host.Info) bool {
+	if !f.labels.Selects(i.Labels) {
+		return true
+	}
 	if !f.running && !f.waiting && !f.exited {
 		return false
 	}
@@ -41,15 +47,27 @@ func (f listFlags) leavesOut(i host.Info) bool {
 const wideTable = 120
 
 func (v *invocation) list(f listFlags) int {
-	list, err := v.Conn.List()
+	if v.fleet() == nil {
+		if status, done := v.counted(v.args, 0, 0); done {
+			return status
+		}
+	}
+	list, notes, err := v.listOn(v.args)
 	if err != nil {
 		return v.failed(err)
 	}
 	all := len(list)
-	list = slices.DeleteFunc(list, f.leavesOut)
+	list = slices.DeleteFunc(list, func(i listed) bool { return f.leavesOut(i.Info) })
+	defer func() {
+		for _, note := range notes {
+			fmt.Fprintln(v.stderr, note)
+		}
+	}()
 	switch {
 	case f.json:
 		return v.printJSON(list)
+	case len(list) == 0 && len(notes) > 0: // which say what nobody knows
+		return StatusOK
 	case all == 0:
 		fmt.Fprintln(v.stderr, v.told("no terminals"+v.howToMakeOne()))
 		return StatusOK
@@ -61,8 +79,7 @@ func (v *invocation) list(f listFlags) int {
 	if f.wide {
 		cols = 0
 	}
-	table := terminals(list, cols == 0 || cols >= wideTable)
-	writeTable(v.stdout, fitted(table, cols), 0)
+	writeTable(v.stdout, hostColumn(list, cols == 0 || cols >= wideTable, cols), 0)
 	return StatusOK
 }
 

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 
+	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/sshd/viewer"
 )
@@ -18,8 +19,16 @@ func defineNew(fs *flag.FlagSet) func(*invocation) int {
 	detached := fs.Bool("d", false, "print its NAME instead of attaching to it")
 	guarded := fs.Bool("guard", false, "what agents type into it waits for a person's approval")
 	recorded := fs.Bool("record", false, recordHelp)
+	on := onFlag(fs)
+	var labels ahp.Labels
+	labelsFlag(fs, &labels)
 	return func(v *invocation) int {
-		o := host.CreateOptions{Guarded: *guarded, Record: *recorded}
+		if *on != "" {
+			if status, done := v.runOn(*on, len(v.words)); done {
+				return status
+			}
+		}
+		o := host.CreateOptions{Guarded: *guarded, Record: *recorded, Labels: labels}
 		return v.makeNew(*name, *dir, *detached, o)
 	}
 }
@@ -44,13 +53,13 @@ func (v *invocation) makeNew(name, dir string, detached bool, as host.CreateOpti
 	}
 	o := v.createOptions()
 	o.Name, o.Dir, o.Line, o.Argv = name, v.folder(dir), v.run.line, v.run.argv
-	o.Guarded, o.Record = as.Guarded, as.Record
+	o.Guarded, o.Record, o.Labels = as.Guarded, as.Record, as.Labels
 	if detached {
 		made, err := v.Conn.Create(o)
 		if err != nil {
 			return v.notStarted(err)
 		}
-		fmt.Fprintln(v.stdout, made.Terminal.Name())
+		fmt.Fprintln(v.stdout, v.shown(made.Terminal.Name()))
 		return StatusOK
 	}
 	if !v.onTerminal() {

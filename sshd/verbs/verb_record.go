@@ -30,7 +30,7 @@ func (v *invocation) record() int {
 	case name == "":
 		fmt.Fprintf(v.stderr, "termhost: %s is not recorded\n", t.Name())
 	default:
-		fmt.Fprintln(v.stdout, name)
+		fmt.Fprintln(v.stdout, v.shown(name))
 	}
 	return StatusOK
 }
@@ -48,7 +48,12 @@ func (v *invocation) recordings(asJSON bool) int {
 		return v.failed(err)
 	case asJSON:
 		return v.printJSON(list)
-	case len(list) == 0:
+	}
+	if others := v.others(); len(others) > 0 {
+		defer fmt.Fprintf(v.stderr, "other hosts have theirs: `ssh -J HOST %s recordings`\n",
+			others[0].Name)
+	}
+	if len(list) == 0 {
 		fmt.Fprintln(v.stderr, v.told("no recordings; `ssh HOST record NAME on` begins one"))
 		return StatusOK
 	}

@@ -10,7 +10,15 @@ func defineRun(fs *flag.FlagSet) func(*invocation) int {
 	keep := fs.Bool("keep", false,
 		"let it go on when the connection ends; its NAME is printed on stderr")
 	recorded := fs.Bool("record", false, recordHelp)
-	return func(v *invocation) int { return v.runCommand(*name, *dir, *keep, *recorded) }
+	on := onFlag(fs)
+	return func(v *invocation) int {
+		if *on != "" {
+			if status, done := v.runOn(*on, v.flagWords); done {
+				return status
+			}
+		}
+		return v.runCommand(*name, *dir, *keep, *recorded)
+	}
 }
 
 // parseRun reads the flags and finds where the command begins.
@@ -20,8 +28,8 @@ func (v *invocation) parseRun() (status int, done bool) {
 		return status, true
 	}
 	text := v.rest
-	if n := len(v.words) - len(args); n < len(v.words) {
-		text = v.from[n]
+	if v.flagWords = len(v.words) - len(args); v.flagWords < len(v.words) {
+		text = v.from[v.flagWords]
 	}
 	var err error
 	switch v.run, err = v.program(text); {

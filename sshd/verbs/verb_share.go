@@ -22,7 +22,15 @@ func defineShare(fs *flag.FlagSet) func(*invocation) int {
 	fs.IntVar(&o.Cols, "cols", 0, "its width in cells, `N`")
 	fs.IntVar(&o.Rows, "rows", 0, "its height in cells, `N`")
 	fs.BoolVar(&o.Pty, "raw", false, "what comes is a terminal's own output: \\n stays \\n")
-	return func(v *invocation) int { return v.shareInput(o) }
+	on := onFlag(fs)
+	return func(v *invocation) int {
+		if *on != "" {
+			if status, done := v.runOn(*on, len(v.words)); done {
+				return status
+			}
+		}
+		return v.shareInput(o)
+	}
 }
 
 // parseShare refuses a command: some expect `share` to run one.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
@@ -25,7 +26,14 @@ func defineWait(fs *flag.FlagSet) func(*invocation) int {
 	fs.BoolVar(&w.Blocked, "blocked", false, "until its program waits for somebody to type")
 	durationFlag(fs, &w.Timeout, "timeout", "for `D` at most; then the status is 124")
 	all := fs.Bool("all", false, "of several, until the last of them, not the first")
-	return func(v *invocation) int { return v.wait(w, *all) }
+	var s ahp.Selector
+	selectorFlag(fs, &s)
+	return func(v *invocation) int {
+		if len(v.args) == 0 && len(s) == 0 {
+			return v.misused("wait needs an argument")
+		}
+		return v.wait(w, *all, s)
+	}
 }
 
 // waited is the end of a wait for one terminal.
@@ -35,11 +43,16 @@ type waited struct {
 	err error
 }
 
-func (v *invocation) wait(w host.WaitFor, all bool) int {
+func (v *invocation) wait(w host.WaitFor, all bool, s ahp.Selector) int {
 	if w.Timeout < 0 || w.Idle < 0 {
 		return v.misused("a duration must be positive")
 	}
-	pending, err := v.findAll(v.args)
+	if len(v.args) == 0 {
+		if status, done := v.waitOnMatching(selects(s), w.Timeout); done {
+			return status
+		}
+	}
+	pending, err := v.selected(v.args, s)
 	if err != nil {
 		return v.failed(err)
 	}
@@ -65,7 +78,7 @@ func (v *invocation) wait(w host.WaitFor, all bool) int {
 			v.Go("waiting for a terminal", func() { await(t) })
 		}
 	}
-	several := len(v.args) > 1
+	several := len(v.args) > 1 || len(s) > 0
 	for {
 		e := <-ended
 		switch {
@@ -81,7 +94,7 @@ func (v *invocation) wait(w host.WaitFor, all bool) int {
 			continue
 		}
 		if several {
-			fmt.Fprintln(v.stdout, e.t.Name())
+			fmt.Fprintln(v.stdout, v.shown(e.t.Name()))
 		}
 		if e.how.ExitCode == nil { // a command of unknown status is no failure
 			return StatusOK

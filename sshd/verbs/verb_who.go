@@ -9,10 +9,15 @@ import (
 	"termhost/sshd/wording"
 )
 
-// defineWho lists who watches a terminal.
+// defineWho lists who watches a terminal, or who watches which.
 func defineWho(fs *flag.FlagSet) func(*invocation) int {
 	asJSON := fs.Bool("json", false, "print a JSON array")
-	return func(v *invocation) int { return v.who(*asJSON) }
+	return func(v *invocation) int {
+		if len(v.args) == 0 {
+			return v.whoAll(*asJSON)
+		}
+		return v.who(*asJSON)
+	}
 }
 
 func (v *invocation) who(asJSON bool) int {
@@ -38,20 +43,28 @@ func (v *invocation) who(asJSON bool) int {
 
 // viewers returns the table of who watches: a row of column names, then one for each viewer.
 func viewers(list []host.Viewer) [][]string {
-	rows := [][]string{{"NAME", "ROLE", "HOW", "SINCE", "SIZE", "KEYBOARD"}}
+	rows := [][]string{viewerColumns()}
 	for _, v := range list {
-		size, keyboard := "-", "-"
-		if v.Cols > 0 {
-			size = fmt.Sprintf("%dx%d", v.Cols, v.Rows)
-		}
-		switch {
-		case v.Holds:
-			keyboard = "holds it"
-		case v.ReadOnly:
-			keyboard = "read-only"
-		}
-		age := wording.Age(time.Since(v.Since))
-		rows = append(rows, []string{v.Name, v.Role, v.How, age, size, keyboard})
+		rows = append(rows, viewerRow(v))
 	}
 	return rows
+}
+
+// viewerColumns returns the names of the columns that viewerRow fills.
+func viewerColumns() []string {
+	return []string{"NAME", "ROLE", "HOW", "SINCE", "SIZE", "KEYBOARD"}
+}
+
+func viewerRow(v host.Viewer) []string {
+	size, keyboard := "-", "-"
+	if v.Cols > 0 {
+		size = fmt.Sprintf("%dx%d", v.Cols, v.Rows)
+	}
+	switch {
+	case v.Holds:
+		keyboard = "holds it"
+	case v.ReadOnly:
+		keyboard = "read-only"
+	}
+	return []string{v.Name, v.Role, v.How, wording.Age(time.Since(v.Since)), size, keyboard}
 }

@@ -39,6 +39,7 @@ type answers struct {
 
 	kind     bool     // askKind was sent, and not all answered
 	notifier notifyBy // how it shows notifications; notifyBell: it has not said
+	pictures pictureForm
 }
 
 // newAnswers returns the answers to expect to askColors, askKind or both.
@@ -80,6 +81,7 @@ func (c *answers) what(p []byte) bool {
 	case bytes.HasPrefix(p, []byte("\x1b]99;")):
 		c.notifier = notify99
 	case bytes.HasPrefix(p, []byte("\x1bP>|")):
+		c.pictures = pictureFormOf(string(p[len("\x1bP>|"):]))
 		if by := notifierOf(string(p[len("\x1bP>|"):])); c.notifier == notifyBell {
 			c.notifier = by
 		}

@@ -13,12 +13,15 @@ import (
 // dropped: one that was meant for the dialog must not act in the program. Only a person who was
 // typing when it appeared types on at the program, until the first pause.
 type approval struct {
-	a      *host.Attach
+	a      *host.Attach // the viewer that shows it
 	s      *Session
-	front  *front
+	front  stage
 	typing *typing
+	decide func(host.HeldInput, host.Decision) error
 	say    func(overlay)    // shows a notice; not to be called by the loop
 	later  func(ask string) // the person puts ask aside; the input loop calls it
+	listed bool             // it belongs to a list, which shows no terminal to edit in
+	pane   bool             // it is below that, and its keys are the list's
 	now    func() time.Time
 	window func() Window // the viewer's present window
 	// after is time.AfterFunc.
@@ -43,13 +46,31 @@ type approval struct {
 
 // newApproval returns a dialog about is, not shown yet.
 func (w *viewer) newApproval(is host.HeldInput) *approval {
-	return &approval{a: w.a, s: w.s, front: w.front, typing: &w.typing, say: w.say,
-		later: func(ask string) { w.typed.aside = ask }, now: time.Now, window: w.s.Window,
+	d := newApproval(w.s, w.front, is)
+	a := w.a
+	d.a, d.typing, d.say = a, &w.typing, w.say
+	d.later = func(ask string) { w.typed.aside = ask }
+	d.decide = func(is host.HeldInput, d host.Decision) error {
+		_, err := w.s.Conn.Decide(a.Terminal(), a, is.Ask, d, "")
+		return err
+	}
+	return d
+}
+
+// newApproval returns a dialog about is that decides nothing yet.
+func newApproval(s *Session, on stage, is host.HeldInput) *approval {
+	return &approval{s: s, front: on, typing: &typing{}, now: time.Now, window: s.Window,
 		after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
 		is:    is}
 }
 
-// ask shows what the viewer's person has to decide, and removes what is decided.
+// stage is where a dialog is shown.
+type stage interface {
+	repaint()   // has it drawn anew; any goroutine may call it, with any lock held
+	end(dialog) // removes it
+}
+
+// ask shows what the viewer's person has to decide, and removes what is decided. The loop calls it.
 func (w *viewer) ask() {
 	if !w.interactive {
 		return
@@ -71,7 +92,7 @@ func (w *viewer) ask() {
 	case w.front.raise(d): // another dialog was in the way
 		d.leaves()
 	default:
-		w.front.repaint()
+		w.dirty = true
 	}
 }
 
@@ -106,4 +127,17 @@ func (d *approval) takesKeys() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return !d.aside && d.view != view{} && !d.typesOn
+}
+
+// below says whether the dialog is below a list, or has the window.
+func (d *approval) below(pane bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pane = pane
+}
+
+func (d *approval) inPane() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pane
 }

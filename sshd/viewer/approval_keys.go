@@ -80,7 +80,7 @@ func (d *approval) key(k keyboard.Key) verdict {
 		d.say(notice("it is still held; %s shows it again", d.s.key('n')))
 		return dialogEnds
 	}
-	if decision, ok := decisionOf(k, is, offers); ok {
+	if decision, ok := d.decisionOf(k, is, offers); ok {
 		d.answersWith(decision, is)
 	} else if !d.scroll(k) && !isAnswer(k) {
 		d.strays()
@@ -89,7 +89,9 @@ func (d *approval) key(k keyboard.Key) verdict {
 }
 
 // decisionOf returns the decision that a key makes, if any.
-func decisionOf(k keyboard.Key, is host.HeldInput, offers offer) (d host.Decision, ok bool) {
+func (d *approval) decisionOf(k keyboard.Key, is host.HeldInput, offers offer) (
+	decision host.Decision, ok bool,
+) {
 	all := offers == offersAll
 	switch {
 	case k.Mods != 0 && k.Mods != keyboard.Shift:
@@ -99,9 +101,9 @@ func decisionOf(k keyboard.Key, is host.HeldInput, offers offer) (d host.Decisio
 	case k.Code == 'n':
 		return host.RefuseOnce, true
 	case k.Code == 'a':
-		return host.ApproveAll, all && is.All
+		return host.ApproveAll, all && is.All && !d.inPane()
 	case k.Code == 'e':
-		return host.EditIt, all && editable(is)
+		return host.EditIt, all && d.editable(is)
 	}
 	return 0, false
 }
@@ -119,11 +121,11 @@ func (d *approval) answersWith(decision host.Decision, is host.HeldInput) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.press = p
-	p.stop = d.after(pressPause, func() { d.decide(p) })
+	p.stop = d.after(pressPause, func() { d.stand(p) })
 }
 
-// decide makes the decision p, if that still answers what is on the screen.
-func (d *approval) decide(p *press) {
+// stand makes the decision p, if that still answers what is on the screen.
+func (d *approval) stand(p *press) {
 	d.mu.Lock()
 	stands := d.press == p && d.is.Ask == p.is.Ask && d.is.Does == p.is.Does &&
 		d.is.Warning == p.is.Warning && !d.aside && d.offered() > offersEarly
@@ -140,7 +142,7 @@ func (d *approval) decide(p *press) {
 		d.typing.edits()
 	}
 	said := ""
-	switch _, err := d.s.Conn.Decide(d.a.Terminal(), d.a, p.is.Ask, p.decision, ""); {
+	switch err := d.decide(p.is, p.decision); {
 	case err != nil:
 		said = d.s.explain(err)
 	case edit:
@@ -153,6 +155,18 @@ func (d *approval) decide(p *press) {
 	if said != "" {
 		d.say(notice("%s", said))
 	}
+}
+
+// cancel takes back an answer that another key has followed, and reports whether there was one.
+func (d *approval) cancel() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.press == nil {
+		return false
+	}
+	d.press.stop()
+	d.press = nil
+	return true
 }
 
 // strays records a meaningless key.

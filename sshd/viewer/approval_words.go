@@ -32,8 +32,10 @@ func (d *approval) nature() string {
 
 func (d *approval) natureTersely() string { return d.is.DoesText() + " " + d.is.Ask }
 
-// editable reports whether the person may type something else instead.
-func editable(is host.HeldInput) bool { return is.Does != ahp.AskStarts }
+// editable reports whether the person may type something else instead: they see the terminal.
+func (d *approval) editable(is host.HeldInput) bool {
+	return is.Does != ahp.AskStarts && !d.listed
+}
 
 // keys lists the keys that answer.
 func (d *approval) keys(offers offer, terse bool) string {
@@ -45,6 +47,8 @@ func (d *approval) keys(offers offer, terse bool) string {
 		list = append(list, strings.ReplaceAll(key+" "+does, " ", together))
 	}
 	switch {
+	case offers == offersReading && d.pane:
+		add("v", "shows all of it", "all")
 	case offers == offersReading:
 		add("space", "reads on", "more")
 	case d.is.Does == ahp.AskStarts:
@@ -53,13 +57,19 @@ func (d *approval) keys(offers offer, terse bool) string {
 		add("y", "types it", "yes")
 	}
 	add("n", "refuses", "no")
-	if offers == offersAll && editable(d.is) {
+	if offers == offersAll && d.editable(d.is) {
 		add("e", "edits it", "edit")
 	}
-	if offers == offersAll && d.is.All {
+	switch {
+	case d.pane && offers == offersAll:
+		add("v", "shows it large", "large")
+	case d.pane:
+	case offers == offersAll && d.is.All:
 		add("a", "yes to all until the command ends", "all")
+		fallthrough
+	default:
+		add("Esc", "later", "later")
 	}
-	add("Esc", "later", "later")
 	text := strings.Join(list, "  ")
 	if d.is.Behind > 0 {
 		text += fmt.Sprintf("  (%d"+together+"more)", d.is.Behind)

@@ -24,6 +24,9 @@ func (w *viewer) noteAnswer(p []byte) {
 		return
 	}
 	w.setTheme()
+	if c.pictures != noPictures && w.pictures.form.CompareAndSwap(0, int32(c.pictures)) {
+		w.a.DrawsPictures()
+	}
 	if c.notifier != notifyBell {
 		w.notifier.set(c.notifier)
 	}

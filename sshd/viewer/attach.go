@@ -15,11 +15,17 @@ type Options struct {
 	// Came: the terminal is not new. If Greeting is "", the notice says since when its owner is
 	// away, or what to do if another holds the keyboard.
 	Came bool
+	// Away: the person comes from another terminal, of another host perhaps, and goes back there
+	// when this one has ended, after a look at how. Arriving says why they come; "": nothing does.
+	Away     bool
+	Arriving string
 	// Over: the program had exited before. The last line says how.
 	Over bool
 	// Unasked: do not send askColors and askKind. The program may end before the answers come,
 	// which would then be typed at the user's shell.
 	Unasked bool
+	// Listed: the viewer goes back to a list, which says how it has ended.
+	Listed bool
 	// Again is the command line for a peer without a terminal to repeat if the host restarts; "":
 	// what Session.ComeBack returns.
 	Again string
@@ -33,6 +39,7 @@ const (
 	Detached               // the viewer has detached
 	Kicked                 // somebody else has detached the viewer
 	Lost                   // the peer's streams have ended
+	WentOn                 // the person goes to a terminal that Session.Elsewhere has ready
 )
 
 // Attach shows a's terminal until its program exits, the viewer detaches, or ctx, which ends with
@@ -47,10 +54,14 @@ func Attach(ctx context.Context, s *Session, a *host.Attach, first []byte, o Opt
 		plain = &fromCRLF{w: w.out}
 		w.out = plain
 	}
-	if o.Greet {
+	switch {
+	case o.Arriving != "":
+		w.overlay = s.arriving(a, o.Over, o.Arriving)
+	case o.Greet:
 		w.welcome()
 	}
 	w.enter()
+	w.shows()
 	s.Go("reading what is typed", w.typed.run)
 	end = w.watch(first)
 	if plain != nil {
@@ -58,6 +69,7 @@ func Attach(ctx context.Context, s *Session, a *host.Attach, first []byte, o Opt
 	}
 	if end == Exited {
 		w.awaitAnswers()
+		w.showsNothing()
 	}
 	w.finish(end)
 	st, _ := w.t.Exit()

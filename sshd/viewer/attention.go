@@ -13,10 +13,10 @@ type attention struct {
 	due   time.Time // when to look at them; zero: nothing has changed
 	known time.Time // what they needed before is no news
 	// count is how many need attention, as shown by the mark and the title of the viewer's
-	// terminal.
-	count int
+	// terminal, and elsewhere how many of these are on other hosts.
+	count, elsewhere int
 
-	titled  bool      // the title of the viewer's terminal is the viewer's, see appendTitle
+	title   string    // of the viewer's terminal, see appendTitle; "": the program's
 	marked  bool      // the mark is in the top right corner
 	risen   time.Time // the count has risen: show it until then, even over output
 	printed time.Time // time of the last output; zero: none yet
@@ -59,10 +59,16 @@ func (a *attention) called(now time.Time) {
 	}
 }
 
-// update counts what needs attention, and reports whether the count has changed.
-func (a *attention) update(list []host.Wanted, now time.Time) (changed bool) {
-	changed = len(list) != a.count
-	a.due, a.count = time.Time{}, len(list)
+// update counts what needs attention, here and elsewhere, and reports whether the count has
+// changed.
+func (a *attention) update(list []host.Wanted, elsewhere int, now time.Time) (changed bool) {
+	count := len(list) + elsewhere
+	changed = count != a.count
+	a.due, a.count = time.Time{}, count
+	if elsewhere > a.elsewhere {
+		a.risen = now.Add(noticeTime)
+	}
+	a.elsewhere = elsewhere
 	latest := a.known
 	for _, x := range list {
 		if x.At.After(latest) {
@@ -78,9 +84,10 @@ func (a *attention) update(list []host.Wanted, now time.Time) (changed bool) {
 // attend counts the terminals that need the person's attention, and notifies the person of new
 // ones.
 func (w *viewer) attend() {
-	list := w.s.wanting()
-	if w.att.update(list, time.Now()) {
+	list, elsewhere := w.s.wanting()
+	if w.att.update(list, elsewhere, time.Now()) {
 		w.dirty = true
+		w.overlay.greets(w.greeting())
 	}
 	news, after := w.a.News(list)
 	if after > 0 {
@@ -93,7 +100,7 @@ func (w *viewer) attend() {
 	for _, x := range news {
 		if x.Why == host.WantKeyboard && w.overlay.givesWay() && w.helpAt.IsZero() {
 			text := wants(x)
-			if len(list) == 1 { // else the key goes to the one that has waited longest
+			if w.att.count == 1 { // else the key goes to what has waited longest
 				text += w.s.goesThere()
 			}
 			w.cover(notice("%s", text).longer())
@@ -101,14 +108,21 @@ func (w *viewer) attend() {
 	}
 }
 
-// appendTitle appends a sequence that puts the count before the title of the viewer's terminal, or
-// if it is 0, restores the title (xterm ctlseqs, OSC 2).
+// appendTitle appends to a drawing of the screen a sequence that puts the count before the title of
+// the viewer's terminal, or once it is 0, restores the title (xterm ctlseqs, OSC 2).
 func (w *viewer) appendTitle(dst []byte) []byte {
+	before := w.att.title
+	if w.att.title = ""; w.att.count == 0 && before == "" {
+		return dst
+	}
 	title := host.Printable(w.t.Info(w.s.Conn.Principal()).Title)
 	if w.att.count > 0 {
 		title = wantYou(w.att.count) + " · " + title
+		w.att.title = title
 	}
-	w.att.titled = w.att.count > 0
+	if len(dst) == 0 && w.att.title == before {
+		return dst
+	}
 	return fmt.Appendf(dst, "\x1b]2;%s\x1b\\", title)
 }
 

@@ -3,8 +3,9 @@
 // behind the prefix key, the list of terminals, and the dialog in which a person approves what an
 // agent types.
 //
-// [Attach] shows a terminal and [Replay] plays a recording. Each runs until the program, the person
-// or the connection ends it, and returns how it ended. The package knows neither the command that
+// [Attach] shows a terminal, [Replay] plays a recording, and [Top] shows the list of terminals in a
+// window of its own. Each runs until the program, the person or the connection ends it, and returns
+// how it ended. The package knows neither the command that
 // it runs for nor how the peer is connected: a [Session] has all that it needs.
 //
 // # Goroutines
@@ -17,6 +18,6 @@
 // # What lies over the screen
 //
 // An overlay is some lines over the bottom of the program's screen, such as a notice or the help of
-// the prefix key. A dialog also has the keyboard while it is shown: the approval, the picker, and
+// the prefix key. A dialog also has the keyboard while it is shown: the approval, the list, and
 // the epilogue of an ended program. The host has the screen below, so covering it loses nothing.
 package viewer

@@ -1,6 +1,11 @@
 package viewer
 
-import "time"
+import (
+	"bytes"
+	"time"
+
+	"termhost/ahp/host"
+)
 
 // canvas is the state of the loop's drawing.
 type canvas struct {
@@ -8,7 +13,8 @@ type canvas struct {
 	drawn   bool          // the screen was drawn, not the output sent
 	dirty   bool          // a drawing is due
 	last    time.Time     // of the last drawing
-	pause   time.Duration // after it, before the next one
+	took    time.Duration // to draw that
+	pause   time.Duration // after it, before the next one that nobody's key has caused
 	layer   layer         // what lay over it
 	resized bool          // the window has changed since
 	resize  bool          // and the host has not been told
@@ -42,7 +48,11 @@ func (w *viewer) show() (more bool, err error) {
 	}
 	w.items = w.a.Pull(w.items[:0], pullBytes)
 	defer clear(w.items)
-	return len(w.items) > 0, w.write(w.items)
+	more = len(w.items) > 0
+	if err := w.write(w.items); err != nil || more {
+		return more, err
+	}
+	return false, w.drawPictures()
 }
 
 // tellWindow tells the host of the newest window, at most once per frame: each change interrupts
@@ -95,23 +105,34 @@ func (w *viewer) draw(covered bool) error {
 	w.dirty = false
 	w.last = time.Now()
 	above := w.lay()
-	screen, err := w.drawing(covered, w.resized || !above.hides(&w.layer))
-	if err != nil || screen == nil {
+	over := host.Over{
+		Rows: above.rows, Changed: !above.same(&w.layer),
+		All: w.resized || above.mark != w.layer.mark,
+	}
+	first := !w.drawn
+	screen, ok, err := w.drawing(covered, over)
+	if err != nil || !ok {
 		return err
 	}
 	w.layer, w.resized = above, false
+	w.pictures.redrawn()
 	w.drawn = covered
 	question, asks := above.dialog.(asking)
-	if asks { // programs must not make it unreadable
-		screen = append(screen, w.a.OwnColors()...)
+	if redrawn := over.Changed || over.All || first; redrawn || len(screen) > 0 {
+		if asks { // programs must not make it unreadable
+			screen = append(screen, w.a.OwnColors()...)
+		}
+		if redrawn {
+			screen = append(screen, above.text...)
+		}
+		screen = append(screen, above.always...)
 	}
-	screen = append(screen, above.text...)
-	if w.att.count > 0 || w.att.titled {
-		screen = w.appendTitle(screen)
-	}
-	w.pause = pauseAfter(len(screen))
-	if _, err = w.out.Write(screen); err != nil {
-		return err
+	screen = w.appendTitle(screen)
+	w.took, w.pause = time.Since(w.last), pauseAfter(len(screen))
+	if len(screen) > 0 {
+		if _, err = w.out.Write(screen); err != nil {
+			return err
+		}
 	}
 	w.front.setDrawn(above.dialog)
 	if asks {
@@ -120,10 +141,11 @@ func (w *viewer) draw(covered bool) error {
 	return nil
 }
 
-// drawDue returns when the screen may be drawn next.
+// drawDue returns when the screen may be drawn next: after a key of anybody's at once, but no
+// more than half of the time is spent on drawing, however fast keys come.
 func (w *viewer) drawDue() time.Time {
-	if w.typing.at().After(w.last) {
-		return w.last
+	if w.a.TypedAt().After(w.last) {
+		return w.last.Add(2 * w.took)
 	}
 	return w.last.Add(w.pause)
 }
@@ -137,14 +159,17 @@ func pauseAfter(n int) time.Duration {
 
 // layer is what lies over a viewer's screen.
 type layer struct {
-	text   []byte // draws it
+	text   []byte // draws what covers the last rows
+	always []byte // follows every drawing of the screen
 	rows   int    // how many of the last rows it covers
 	mark   string // in the first row; "": none
 	dialog dialog // nil: none
 }
 
-// hides reports whether it covers all that was covers.
-func (o *layer) hides(was *layer) bool { return o.rows >= was.rows && o.mark == was.mark }
+// same reports whether what is seen of it was there before.
+func (o *layer) same(was *layer) bool {
+	return bytes.Equal(o.text, was.text) && bytes.Equal(o.always, was.always)
+}
 
 // lay returns what lies over the screen now.
 func (w *viewer) lay() (o layer) {
@@ -154,15 +179,18 @@ func (w *viewer) lay() (o layer) {
 		var shown overlay
 		var above Window
 		shown, above, below = w.drawDialog(d)
-		shown.brackets = true
 		n := len(shown.fitted(above))
 		free = above.Rows - n
 		o.rows += n
-		o.text = append(shown.appendTo(nil, above), hideCursor...)
+		o.text = shown.appendTo(nil, above)
+		o.always = append(o.always, hideCursor...)
+	}
+	if d != nil || below.brackets {
+		o.always = append(o.always, bracketPastes...)
 	}
 	if w.att.marked && free > 0 {
 		o.mark = wantYou(w.att.count)
-		o.text = appendMark(o.text, o.mark, w.window)
+		o.always = appendMark(o.always, o.mark, w.window)
 	}
 	o.rows += len(below.fitted(w.window))
 	o.text = below.appendTo(o.text, w.window)
@@ -183,21 +211,25 @@ func (w *viewer) drawDialog(d dialog) (o overlay, above Window, below overlay) {
 	return d.draw(w.window, above), above, below
 }
 
-// hideCursor hides the program's cursor until the screen is drawn again (DECTCEM).
-const hideCursor = "\x1b[?25l"
+const (
+	// hideCursor hides the program's cursor until the screen is drawn again (DECTCEM).
+	hideCursor = "\x1b[?25l"
+	// bracketPastes turns on bracketed paste (xterm ctlseqs, mode 2004).
+	bracketPastes = "\x1b[?2004h"
+)
 
-// drawing returns a sequence that draws the screen, or nil if the terminal has been disposed; its
-// end is the next thing that the loop sees. Before a viewer is covered, it gets the output that it
-// still lacks. whole: all rows are drawn, not only those that have changed.
-func (w *viewer) drawing(covered, whole bool) (screen []byte, err error) {
+// drawing returns a sequence that draws what is not on the screen yet, or false if the terminal has
+// been disposed; its end is the next thing that the loop sees. Before a viewer is covered, it gets
+// the output that it still lacks.
+func (w *viewer) drawing(covered bool, over host.Over) (screen []byte, ok bool, err error) {
 	switch {
 	case covered && w.drawn:
-		screen, err = w.a.Covered(whole)
+		screen, err = w.a.Covered(over)
 	case covered:
-		w.items, screen, err = w.a.Cover(w.items[:0])
+		w.items, screen, err = w.a.Cover(w.items[:0], over.Rows)
 		defer clear(w.items)
 		if err := w.write(w.items); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		w.dirty = false
 	case w.drawn:
@@ -205,10 +237,7 @@ func (w *viewer) drawing(covered, whole bool) (screen []byte, err error) {
 	default:
 		screen, err = w.a.Screen()
 	}
-	if err != nil {
-		return nil, nil
-	}
-	return screen, nil
+	return screen, err == nil, nil
 }
 
 // enter replaces a drawing for the terminal's size by one for the window, if they differ.

@@ -18,6 +18,7 @@ const (
 	interrupted            // an interrupt key was pressed
 	switchTo
 	leave
+	depart      // another host's terminal is ready
 	askAgain    // what the person has put aside
 	nothingLeft // the terminal has ended, and there is no other to go to
 )
@@ -38,7 +39,7 @@ func (w *viewer) handle(e event) error {
 	switch e.kind {
 	case showOverlay:
 		w.helpAt = time.Time{}
-		w.cover(e.overlay)
+		w.coverSaid(e.overlay)
 	case awaitCommand:
 		w.helpAt = time.Now().Add(helpDelay)
 	case dismiss:

@@ -25,20 +25,29 @@ func (w *viewer) begin(first []byte) error {
 	if w.interactive {
 		before = keepTitle
 	}
-	if w.answers != nil && !w.away {
+	if w.answers != nil && !w.questioned {
+		w.questioned = true
 		before += w.answers.questions()
 	}
 	if _, err := io.WriteString(w.out, before); err != nil {
 		return err
 	}
+	w.pictures.redrawn()
+	if w.pictures.wanted() {
+		w.a.DrawsPictures()
+	}
 	_, err := w.out.Write(first)
 	return err
 }
 
-// finish leaves the viewer's terminal as a shell expects it, and writes a last line.
+// finish leaves the viewer's terminal as a shell expects it, and writes a last line, unless another
+// terminal is shown next.
 func (w *viewer) finish(end Ending) {
 	if w.interactive {
 		_, _ = w.out.Write(w.leaving())
+	}
+	if w.o.Listed && end != Lost {
+		return
 	}
 	name := w.t.Name()
 	switch end {
@@ -82,7 +91,7 @@ func (w *viewer) leaving() (sane []byte) {
 	if covered {
 		uncovered := w.a.Uncover
 		if w.differs() {
-			uncovered = func() ([]byte, error) { return w.a.Covered(true) }
+			uncovered = func() ([]byte, error) { return w.a.Covered(host.Over{All: true}) }
 		}
 		if screen, err := uncovered(); err == nil { // else it has been disposed
 			sane = screen

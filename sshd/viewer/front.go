@@ -28,6 +28,13 @@ type asking interface {
 	drawn()
 }
 
+// closing is a dialog that is told when it is shown no more.
+type closing interface {
+	dialog
+	// closed may be called with any lock held but the dialog's own.
+	closed()
+}
+
 // verdict is what a key means to a dialog.
 type verdict int
 
@@ -97,7 +104,8 @@ func (f *front) raise(d dialog) bool {
 func (f *front) open(d dialog) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.shown, f.drawn = d, true
+	f.replaceLocked(d)
+	f.drawn = true
 	f.repaint()
 }
 
@@ -105,7 +113,15 @@ func (f *front) open(d dialog) {
 func (f *front) clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.shown = nil
+	f.replaceLocked(nil)
+}
+
+// replaceLocked shows d instead of what was shown.
+func (f *front) replaceLocked(d dialog) {
+	if was, ok := f.shown.(closing); ok && f.shown != d {
+		was.closed()
+	}
+	f.shown = d
 }
 
 // end removes d if it is shown.
@@ -113,7 +129,7 @@ func (f *front) end(d dialog) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.shown == d {
-		f.shown = nil
+		f.replaceLocked(nil)
 		f.repaint()
 	}
 }

@@ -30,17 +30,22 @@ type inputLoop struct {
 	drop    dropping         // the rest of that key
 	cut     []byte           // the beginning of a character typed at a dialog
 	pasting bool             // the last input begins or continues a paste
-	leaving bool             // the viewer detaches
+	leaving bool             // the viewer detaches, or has departed
 	aside   string           // the ask that the person has put aside; "": none
 
 	to      *delivery // to the terminal that is shown
 	refused refusals
 	over    bool // keys were not taken, because the connection or the program has ended
 	trail   trail
+
+	going    *departure // begins when all that was typed is put back; nil: none does
+	departed bool       // what is typed next is for a terminal on another host
+	after    []byte     // what was typed at a dialog after the key that leads there
+	unread   int        // bytes of the last read that were given back
 }
 
 func newInputLoop(w *viewer, in io.Reader) *inputLoop {
-	l := &inputLoop{w: w, in: in, trail: newTrail(w.t)}
+	l := &inputLoop{w: w, in: in, trail: newTrail(w.t, w.s)}
 	l.giveTo(w.a)
 	l.answers.Found, l.answers.Expected = w.noteAnswer, w.expectsAnswer
 	l.answers.Now = time.Now
@@ -77,9 +82,10 @@ func (l *inputLoop) take(p []byte, end bool) (leaving bool) {
 	l.input.Lock()
 	defer l.input.Unlock()
 	if len(p) > 0 {
+		l.unread = 0
 		l.keys(p)
 		if !l.over && l.w.ctx.Err() == nil { // else some of it was dropped
-			l.w.taken.done(len(p))
+			l.w.taken.done(len(p) - l.unread)
 		}
 	}
 	return end || l.leaving
@@ -90,7 +96,7 @@ func (l *inputLoop) take(p []byte, end bool) (leaving bool) {
 func (l *inputLoop) keys(p []byte) {
 	l.reads++
 	if typed := l.answers.Take(p); len(typed) > 0 {
-		l.filter.Feed(typed, l)
+		l.feed(typed)
 	}
 	if wait := l.answers.Wait(); wait > 0 {
 		reads := l.reads
@@ -111,7 +117,7 @@ func (l *inputLoop) typeHeld(reads int) (wait time.Duration) {
 		return 0
 	}
 	if typed := l.answers.Release(); len(typed) > 0 {
-		l.filter.Feed(typed, l)
+		l.feed(typed)
 	}
 	return l.answers.Wait()
 }
@@ -123,6 +129,10 @@ func (l *inputLoop) Typed(p []byte) {
 	}
 	if p = l.dismissing(p); len(p) > 0 {
 		p = l.converse(p)
+	}
+	if l.going != nil || l.departed { // with a key of a dialog
+		l.after = append(l.after, p...)
+		return
 	}
 	if len(p) == 0 || l.late(p) {
 		return

@@ -12,10 +12,13 @@ import (
 // noticeTime is how long a notice is shown: about the time to read a line.
 const noticeTime = 3 * time.Second
 
+// noticeOf begins a notice, so that no program's text is taken for one.
+const noticeOf = "termhost: "
+
 // notice returns a line to be shown for noticeTime.
 func notice(format string, args ...any) overlay {
 	return overlay{
-		lines: []string{"termhost: " + fmt.Sprintf(format, args...)},
+		lines: []string{noticeOf + fmt.Sprintf(format, args...)},
 		until: time.Now().Add(noticeTime),
 	}
 }
@@ -35,26 +38,55 @@ func (o overlay) kept() overlay {
 
 // welcome shows the first notice, and the terminals that need attention.
 func (w *viewer) welcome() {
+	if lines := w.greeting(); lines != nil {
+		until := time.Now().Add(2 * noticeTime)
+		w.overlay = overlay{lines: lines, until: until, greeting: true}
+	}
+}
+
+// greeting returns the lines of a welcome; nil: there is nothing to say.
+func (w *viewer) greeting() (lines []string) {
 	text := w.o.Greeting
 	if text == "" && w.o.Came && !w.over {
 		text = cmp.Or(awayText(w.a), w.s.entering(w.a))
 	}
-	var lines []string
 	for _, s := range []string{text, w.s.wantedText()} {
 		if s != "" {
-			lines = append(lines, "termhost: "+s)
+			lines = append(lines, noticeOf+s)
 		}
 	}
-	if lines != nil {
-		w.overlay = overlay{lines: lines, until: time.Now().Add(2 * noticeTime)}
-	}
+	return lines
 }
 
 // tellTook says from whom a key has taken the keyboard, if from anybody.
 func (l *inputLoop) tellTook() {
 	if name := host.Printable(l.w.a.Took()); name != "" {
-		l.w.say(notice("you took the keyboard from %s%s", name, l.w.s.handsBack()))
+		o := notice("you took the keyboard from %s%s", name, l.w.s.handsBack())
+		o.took = true
+		l.w.say(o)
 	}
+}
+
+// coverNoted shows the notice of a note, unless it is that another has the keyboard, whom this
+// viewer has taken it from since: what it says of its own keys comes another way, and may be shown.
+func (w *viewer) coverNoted(n host.Note) {
+	if n.Kind == host.NoteHas && !n.Yours {
+		if _, other := w.a.HeldByOther(); !other {
+			return
+		}
+	}
+	w.cover(w.noted(n))
+}
+
+// coverSaid shows o, unless it is that this viewer has taken the keyboard, which another has taken
+// since: the note of that may be shown.
+func (w *viewer) coverSaid(o overlay) {
+	if o.took {
+		if _, other := w.a.HeldByOther(); other {
+			return
+		}
+	}
+	w.cover(o)
 }
 
 // handsBack says how to hand the keyboard back.

@@ -43,3 +43,39 @@ func TestABurstOfRefusedKeysIsOneNotice(t *testing.T) {
 		t.Errorf("%d notices: %q", len(notices), notices)
 	}
 }
+
+// TestWhatAnotherHasDoneSinceIsNotHidden: what a viewer says of its own keys and the notes of the
+// host come by two ways. Two people who type at one moment are told who has the keyboard in the end.
+func TestWhatAnotherHasDoneSinceIsNotHidden(t *testing.T) {
+	h := hosttest.New(t)
+	term, err := hosttest.Create(h, hosttest.Principal("dave", authz.Admin), host.CreateOptions{Line: "exec cat"})
+	hosttest.Check(t, err)
+	sits := func(name string) *host.Attach {
+		c, err := h.Connect(hosttest.Principal(name, authz.Admin), host.DoorSSH)
+		hosttest.Check(t, err)
+		t.Cleanup(c.Close)
+		a, _, err := c.Attach(term, host.AttachOptions{Cols: 80, Rows: 24})
+		hosttest.Check(t, err)
+		t.Cleanup(a.Close)
+		return a
+	}
+	carol, bob := sits("carol"), sits("bob")
+	w := &viewer{s: &Session{}, ctx: t.Context(), showing: showing{a: carol, t: term}, interactive: true,
+		front: newFront(true)}
+	took, has := notice("you took the keyboard"), host.Note{Kind: host.NoteHas, To: "bob"}
+	took.took = true
+	for _, late := range []struct {
+		typist *host.Attach
+		comes  func()
+		want   string
+	}{
+		{carol, func() { w.coverSaid(took); w.coverNoted(has) }, "termhost: you took the keyboard"},
+		{bob, func() { w.coverNoted(has); w.coverSaid(took) }, "termhost: bob has the keyboard"},
+	} {
+		hosttest.Check(t, late.typist.Input([]byte("x")))
+		late.comes()
+		if got := w.overlay.lines; len(got) != 1 || got[0] != late.want {
+			t.Errorf("%q is shown, want %q", got, late.want)
+		}
+	}
+}

@@ -17,10 +17,17 @@ type overlay struct {
 	// brackets: turn on bracketed paste, so that pastes can be told from keys, whether or not the
 	// program wants that.
 	brackets bool
+	// greeting: it is the welcome, which says how many terminals want the person.
+	greeting bool
+	// took: it says that the person has taken the keyboard.
+	took bool
 	// keeps: notices about the keyboard wait until it is gone.
 	keeps   bool
 	table   bool // long lines are cut; those of text are wrapped
 	current int  // the highlighted line of a table, counted from 1; 0: none
+	// strong are lines of a table that are headings, counted from 0; only the whole window of `top`
+	// shows that.
+	strong map[int]bool
 	// signs are the highlighted pieces of a table's lines; it may be shorter than lines.
 	signs [][]span
 }
@@ -35,6 +42,13 @@ func (o overlay) untilKey() overlay {
 // by itself.
 func (o overlay) givesWay() bool {
 	return o.lines == nil || !o.until.IsZero() && !o.keeps
+}
+
+// greets replaces the lines of a welcome that is still shown.
+func (o *overlay) greets(lines []string) {
+	if o.greeting && lines != nil {
+		o.lines = lines
+	}
 }
 
 func (o overlay) expired() bool {
@@ -62,20 +76,23 @@ func (o overlay) appendTo(dst []byte, w Window) []byte {
 			style = "0;1"
 		}
 		dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[%sm\x1b[2K", row, style)
-		text, at := padded(text, lineRoom(w)), 0
-		if i < len(o.signs) {
-			for _, sign := range o.signs[i] {
-				from, to := min(sign.from, len(text)), min(sign.to, len(text))
-				dst = fmt.Appendf(dst, "%s\x1b[0;1m%s\x1b[%sm", text[at:from], text[from:to], style)
-				at = to
-			}
-		}
-		dst = append(dst, text[at:]...)
-	}
-	if o.brackets {
-		dst = append(dst, "\x1b[?2004h"...)
+		dst = o.appendLine(dst, i, padded(text, lineRoom(w)), style, "0;1")
 	}
 	return append(dst, "\x1b[m\x1b8"...)
+}
+
+// appendLine appends a line's text in a style, with its signs in another.
+func (o overlay) appendLine(dst []byte, i int, text, style, sign string) []byte {
+	at := 0
+	if i < len(o.signs) {
+		for _, s := range o.signs[i] {
+			from, to := min(s.from, len(text)), min(s.to, len(text))
+			dst = fmt.Appendf(dst, "%s\x1b[%sm%s\x1b[%sm", text[at:from], sign, text[from:to],
+				style)
+			at = to
+		}
+	}
+	return append(dst, text[at:]...)
 }
 
 // overBegin ends what would change how the overlay looks: a sequence (CAN), a synchronized update,

@@ -29,6 +29,7 @@ func (l *inputLoop) Commanded(k rune, form, raw []byte) {
 	case keyIn(raw) == keyboard.Key{Code: keyboard.Escape}: // the person has changed their mind
 	case k == 'd':
 		l.leaving = true
+		l.filter.Stop() // what follows is nobody's
 		l.w.post(event{kind: leave})
 	case k == 'c':
 		l.claim()
@@ -41,7 +42,7 @@ func (l *inputLoop) Commanded(k rune, form, raw []byte) {
 	case k == 'l':
 		l.pick()
 	case k == keyboard.Tab, k == '\t':
-		if !l.goBack("") {
+		if !l.goBack("") && !l.backElsewhere() {
 			l.w.say(notice("there is no other terminal to go back to"))
 		}
 	case k == '+':
@@ -105,16 +106,20 @@ func (l *inputLoop) ask() {
 // to decide here.
 func (l *inputLoop) nextWanted() {
 	list, err := l.w.s.Conn.Wanting()
-	switch {
-	case err != nil:
+	if err != nil {
 		l.w.say(notice("%s", l.w.s.explain(err)))
+		return
+	}
+	x, there, away := l.nextAnywhere(list)
+	switch {
+	case away:
+		l.goElsewhere(there.Host, there.Name, there.Text)
 	case len(list) == 0 && l.held():
 		l.aside = ""
 		l.w.post(event{kind: askAgain})
 	case len(list) == 0:
 		l.w.say(notice("no other terminal wants you"))
 	default:
-		x := l.trail.next(list)
 		if l.goTo(x.Terminal, wants(x)) {
 			l.trail.gone[x.Terminal] = time.Now()
 		}
@@ -138,9 +143,11 @@ func (l *inputLoop) guard() {
 }
 
 // GuardText says that t's guard was turned on or off, and what that means.
-func GuardText(t *host.Terminal, on bool) string {
+func GuardText(t *host.Terminal, on bool) string { return guardText(t.Name(), on) }
+
+func guardText(name string, on bool) string {
 	if on {
-		return t.Name() + " is guarded: what agents type waits for your yes"
+		return name + " is guarded: what agents type waits for your yes"
 	}
-	return t.Name() + " is not guarded: agents type without asking"
+	return name + " is not guarded: agents type without asking"
 }

@@ -58,6 +58,33 @@ type Session struct {
 	// Taken tells the peer that the first bytes of Stdin cannot be lost any more, and whether the
 	// program shows what is typed next. It may block. nil: the peer does not need it.
 	Taken func(bytes uint64, shown bool)
+	// Others are the terminals of the fleet's other hosts, for lists; nil: there are none.
+	Others Others
+	// Shows tells the peer which terminal is shown from now on, by its NAME; "": the last one has
+	// ended, and the viewer does. nil: the peer does not need it.
+	Shows func(name string, readOnly bool)
+	// Elsewhere has the terminals of other hosts; nil: there are none.
+	Elsewhere Elsewhere
+	// WantElsewhere counts the terminals of other hosts that want the person; nil: there are no
+	// other hosts.
+	WantElsewhere *Count
+}
+
+// shows says which terminal is shown from now on.
+func (w *viewer) shows() {
+	if w.s.Shows != nil {
+		w.s.Shows(w.t.Name(), w.readOnly)
+	}
+	if w.s.Elsewhere != nil {
+		w.s.Elsewhere.Shown(w.t)
+	}
+}
+
+// showsNothing says that the terminal has ended.
+func (w *viewer) showsNothing() {
+	if w.s.Shows != nil {
+		w.s.Shows("", w.readOnly)
+	}
 }
 
 // interactive reports whether there is a person with a window. Otherwise the output is a stream.

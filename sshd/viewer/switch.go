@@ -18,7 +18,7 @@ type showing struct {
 	a    *host.Attach
 	t    *host.Terminal
 	over bool // the program had exited before the viewer attached
-	away bool // after a switch: the terminal's end does not end the connection
+	away bool // after a switch: the terminal's end does not end the connection at once
 
 	exited  bool // the program has
 	settled bool // and what becomes of the viewer has been decided
@@ -43,7 +43,7 @@ func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	_, over := t.Exit()
 	window := w.s.Window()
 	a, first, err := w.s.Conn.Attach(t, host.AttachOptions{ReadOnly: w.readOnly,
-		Cols: window.Cols, Rows: window.Rows, History: switchHistory})
+		Cols: window.Cols, Rows: window.Rows, History: SwitchHistory})
 	if err != nil {
 		w.say(notice("%s: %s", t.Name(), w.s.explain(err)))
 		return false
@@ -52,9 +52,9 @@ func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	return true
 }
 
-// switchHistory is how many lines of a terminal's history a switch shows above it, for the person
+// SwitchHistory is how many lines of a terminal's history a switch shows above it, for the person
 // to scroll back to. They go over the network each time.
-const switchHistory = 1000
+const SwitchHistory = 1000
 
 // another makes a terminal and shows it.
 func (l *inputLoop) another() {
@@ -79,7 +79,8 @@ func (l *inputLoop) another() {
 // swap has the viewer's loop show n, and has what is typed go there. text says so to the person.
 func (l *inputLoop) swap(n *next, text string) {
 	from := l.w.t
-	n.t, n.away, n.shown = n.a.Terminal(), n.a.Terminal() != l.trail.home, make(chan struct{})
+	n.t, n.shown = n.a.Terminal(), make(chan struct{})
+	n.away = l.w.o.Away || n.t != l.trail.home
 	n.notice = l.arriving(n, text)
 	l.w.post(event{kind: switchTo, next: n})
 	select {
@@ -97,7 +98,11 @@ func (l *inputLoop) swap(n *next, text string) {
 
 // arriving says, besides text, what the person can do where the viewer is now.
 func (l *inputLoop) arriving(n *next, text string) overlay {
-	if s := l.w.s.entering(n.a); s != "" && !n.over {
+	return l.w.s.arriving(n.a, n.over, text)
+}
+
+func (s *Session) arriving(a *host.Attach, over bool, text string) overlay {
+	if s := s.entering(a); s != "" && !over {
 		text += ": " + s
 	}
 	return notice("%s", text)
@@ -113,6 +118,7 @@ func (w *viewer) swap(n *next) error {
 	w.overlay, w.helpAt, w.last = n.notice, time.Time{}, time.Time{}
 	w.resize = w.resize || n.window != w.s.Window()
 	w.enter()
+	w.shows()
 	w.ask()
 	close(n.shown)
 	return w.begin(n.first)

@@ -15,8 +15,12 @@ type trail struct {
 	gone map[*host.Terminal]time.Time
 }
 
-func newTrail(home *host.Terminal) trail {
-	return trail{home: home, gone: map[*host.Terminal]time.Time{}}
+func newTrail(home *host.Terminal, s *Session) trail {
+	gone := map[*host.Terminal]time.Time{}
+	if s.Elsewhere != nil {
+		gone = s.Elsewhere.Gone()
+	}
+	return trail{home: home, gone: gone}
 }
 
 // back returns the terminal to go back to from t: the one that was shown before, or else the
@@ -37,15 +41,20 @@ func (r *trail) next(list []host.Wanted) host.Wanted {
 	maps.DeleteFunc(r.gone, func(t *host.Terminal, _ time.Time) bool { return isGone(t) })
 	next, first := list[0], time.Time{}
 	for i, x := range list {
-		at := r.gone[x.Terminal]
-		if x.At.After(at) {
-			at = time.Time{} // it wants something new
-		}
-		if i == 0 || at.Before(first) {
+		if at := r.been(x); i == 0 || at.Before(first) {
 			next, first = x, at
 		}
 	}
 	return next
+}
+
+// been returns when the viewer went to a terminal because of what it wants; zero: it did not.
+func (r *trail) been(x host.Wanted) time.Time {
+	at := r.gone[x.Terminal]
+	if x.At.After(at) {
+		return time.Time{} // it wants something new
+	}
+	return at
 }
 
 // hasEnded reports whether there is nothing more to do at t.

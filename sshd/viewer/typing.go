@@ -40,9 +40,6 @@ func (t *typing) typed(p []byte) {
 	t.line.Add(int64(len(p)))
 }
 
-// at returns when the person typed at the program last; before the year 2000: never.
-func (t *typing) at() time.Time { return time.Unix(0, t.typedAt.Load()) }
-
 // endLine are the keys that end a line or throw it away: Enter, ctrl-C, ctrl-D, ctrl-U.
 const endLine = "\r\n\x03\x04\x15"
 

@@ -28,7 +28,11 @@ type viewer struct {
 
 	// Used by the loop only.
 	canvas
+	// questioned: the viewer's terminal was asked, see answers.
+	questioned bool
+
 	items    []store.Item
+	pictures pictures
 	overlay  overlay
 	helpAt   time.Time // when the help of the prefix key is to be shown; zero: it is not
 	att      attention
@@ -38,7 +42,7 @@ type viewer struct {
 	front    *front   // what lies over the screen, below the overlay
 	typing   typing   // when the person typed what
 	taken    taken    // what the peer knows of what was typed
-	answers  *answers // nil: the viewer's terminal was not asked
+	answers  *answers // nil: the viewer's terminal is not asked
 	notifier notifier
 
 	// events are what the input loop has for the loop.
@@ -47,7 +51,8 @@ type viewer struct {
 
 // newViewer returns a viewer of a's terminal whose loops do not run yet.
 func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *viewer {
-	w := &viewer{showing: showing{a: a, t: a.Terminal(), over: o.Over}, s: s, o: o, ctx: ctx,
+	w := &viewer{showing: showing{a: a, t: a.Terminal(), over: o.Over, away: o.Away}, s: s, o: o,
+		ctx: ctx,
 		out: s.Stdout(), interactive: s.interactive(), readOnly: a.ReadOnly(),
 		canvas: canvas{window: s.Window()}, events: make(chan event, eventBacklog)}
 	w.front = newFront(w.interactive)
@@ -58,7 +63,7 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		w.answers = newAnswers(time.Now(), a.Holds(), true)
 	}
 	w.typed = newInputLoop(w, s.Stdin())
-	w.att.known = time.Now()
+	w.att.known, w.att.elsewhere = time.Now(), s.WantElsewhere.Now()
 	w.notifier.set(s.ownNotifier())
 	return w
 }
@@ -108,10 +113,14 @@ func (w *viewer) watch(first []byte) Ending {
 		case sig := <-signals:
 			_ = w.a.SendSignal(sig) // a peer that may not type may not signal; it awaits no answer
 		case n := <-w.notes():
-			w.cover(w.noted(n))
+			w.coverNoted(n)
 		case <-w.a.AskingChanged():
 			w.ask()
 		case <-w.a.Calls():
+			if w.interactive {
+				w.att.called(time.Now())
+			}
+		case <-w.s.WantElsewhere.Changes():
 			if w.interactive {
 				w.att.called(time.Now())
 			}
@@ -122,6 +131,8 @@ func (w *viewer) watch(first []byte) Ending {
 			switch e.kind {
 			case leave:
 				return Detached
+			case depart:
+				return WentOn
 			case nothingLeft:
 				return Exited
 			}

@@ -7,13 +7,14 @@ import (
 	"termhost/ahp/host"
 )
 
-// wanting returns the terminals that want the peer's person; none if Quiet says so.
-func (s *Session) wanting() []host.Wanted {
+// wanting returns the terminals of this host that want the peer's person, and how many of other
+// hosts do; none if Quiet says so.
+func (s *Session) wanting() (list []host.Wanted, elsewhere int) {
 	if s.Quiet != nil && s.Quiet() {
-		return nil
+		return nil, 0
 	}
-	list, _ := s.Conn.Wanting() // a principal that may not list gets none
-	return list
+	list, _ = s.Conn.Wanting() // a principal that may not list gets none
+	return list, s.WantElsewhere.Now()
 }
 
 // maxWanting is how many terminals that want somebody are named: as many as fit into a line.
@@ -21,22 +22,40 @@ const maxWanting = 5
 
 // wantedText says at the start of a viewer which terminals want its person; "": none does.
 func (s *Session) wantedText() string {
-	list := s.wanting()
-	if len(list) == 0 {
+	list, elsewhere := s.wanting()
+	text := wantYou(len(list) + elsewhere)
+	switch {
+	case len(list)+elsewhere == 0:
 		return ""
-	}
-	var names []string
-	for _, x := range list[:min(len(list), maxWanting)] {
-		names = append(names, x.Terminal.Name())
-	}
-	text := wantYou(len(list)) + ": " + strings.Join(names, ", ")
-	if len(list) > maxWanting {
-		text += ", ..."
+	case len(list) == 0 && elsewhere == 1:
+		text += " on another host"
+	case len(list) == 0:
+		text += " on other hosts"
+	default:
+		text += ": " + wantingNames(list, elsewhere)
 	}
 	if s.Prefix != 0 {
 		text += " · " + s.key('n')
 	}
 	return text
+}
+
+// wantingNames names terminals that want somebody, and says how many more are elsewhere.
+func wantingNames(list []host.Wanted, elsewhere int) string {
+	var names []string
+	for _, x := range list[:min(len(list), maxWanting)] {
+		names = append(names, x.Terminal.Name())
+	}
+	if len(list) > maxWanting {
+		names = append(names, "...")
+	}
+	switch {
+	case elsewhere == 1:
+		names = append(names, "1 on another host")
+	case elsewhere > 1:
+		names = append(names, fmt.Sprintf("%d on other hosts", elsewhere))
+	}
+	return strings.Join(names, ", ")
 }
 
 // goesThere names the key that goes to what wants the person; "" without a prefix key.
@@ -55,9 +74,22 @@ func wantYou(n int) string {
 	return fmt.Sprintf("%d want you", n)
 }
 
-// wants says what a terminal wants.
-func wants(x host.Wanted) string {
-	name := x.Terminal.Name()
+// wants says what a terminal wants, and what its program says of it.
+func wants(x host.Wanted) string { return Wants(x.Terminal.Name(), x) }
+
+// Wants is what a viewer says of a terminal of that name that wants its person. x need not have the
+// Terminal.
+func Wants(name string, x host.Wanted) string {
+	if x.Text == "" {
+		return wantsWhy(name, x)
+	}
+	if x.Why == host.WantNotice {
+		return name + ": " + x.Text
+	}
+	return wantsWhy(name, x) + ": " + x.Text
+}
+
+func wantsWhy(name string, x host.Wanted) string {
 	switch x.Why {
 	case host.Want(host.WaitingInput):
 		return name + " waits for input"
@@ -70,7 +102,14 @@ func wants(x host.Wanted) string {
 	case host.WantCommand:
 		return "a command in " + name + " has ended"
 	case host.WantFailed:
+		if x.Text != "" {
+			return name + " has failed"
+		}
 		return "a command in " + name + " has failed"
+	case host.WantDone:
+		return name + " is done"
+	case host.WantNotice:
+		return name + " notifies you"
 	case host.WantKeyboard:
 		return host.Printable(x.By) + " asks for the keyboard of " + name
 	}

@@ -29,6 +29,7 @@ func (w *viewer) write(items []store.Item) error {
 		}
 		switch act := it.Entry.Action().(type) {
 		case ahp.TerminalData:
+			w.pictures.printed(act.Data)
 			if err := b.add(act.Data); err != nil {
 				return err
 			}
@@ -48,7 +49,7 @@ func (w *viewer) write(items []store.Item) error {
 		case ahp.TerminalCleared:
 			w.dirty = w.interactive
 		case ahp.TerminalTitleChanged:
-			w.dirty = w.dirty || w.att.titled // the program has set another one
+			w.dirty = w.dirty || w.att.title != "" // the program has set another one
 		}
 	}
 	return b.flush()
@@ -69,6 +70,7 @@ func (w *viewer) catchUp() error {
 	if err != nil {
 		return nil // disposed meanwhile: there is nothing to show
 	}
+	w.pictures.redrawn()
 	_, err = w.out.Write(state)
 	return err
 }

@@ -103,6 +103,7 @@ func Sit(t *testing.T, w viewer.Window, run func(context.Context, *Peer) int) *P
 	p := &Person{t: t, types: types, shown: shown, leave: leave, Status: make(chan int, 1),
 		Peer: &Peer{In: in, Out: out, Err: out, Term: "xterm", window: w,
 			resized: make(chan struct{}, 1), shown: true}}
+	t.Cleanup(func() { shown.Close() }) // who does not look any more holds nobody up
 	go func() {
 		status := run(ctx, p.Peer)
 		cancel()
@@ -118,17 +119,40 @@ func Sit(t *testing.T, w viewer.Window, run func(context.Context, *Peer) int) *P
 // Sees waits until text is shown, after what has been seen before.
 func (p *Person) Sees(text string) {
 	p.t.Helper()
+	p.SeesOneOf(text)
+}
+
+// SeesOneOf waits until one of the texts is shown, after what has been seen before, and returns the
+// one that comes first.
+func (p *Person) SeesOneOf(texts ...string) (text string) {
+	p.t.Helper()
 	buf := make([]byte, 4096)
 	for {
-		if i := bytes.Index(p.seen[p.past:], []byte(text)); i >= 0 {
-			p.past += i + len(text)
-			return
+		first := -1
+		for _, one := range texts {
+			if i := bytes.Index(p.seen[p.past:], []byte(one)); i >= 0 && (first < 0 || i < first) {
+				first, text = i, one
+			}
+		}
+		if first >= 0 {
+			p.past += first + len(text)
+			return text
 		}
 		n, err := p.shown.Read(buf)
 		p.seen = append(p.seen, buf[:n]...)
 		if err != nil {
-			p.t.Fatalf("%q was not shown: %v\n%q", text, err, p.seen[p.past:])
+			p.t.Fatalf("%q was not shown: %v\n%q", texts, err, p.seen[p.past:])
 		}
+	}
+}
+
+// SeesWithout is Sees, but fails if something else is shown before.
+func (p *Person) SeesWithout(text, without string) {
+	p.t.Helper()
+	from := p.past
+	p.Sees(text)
+	if got := p.seen[from:p.past]; bytes.Contains(got, []byte(without)) {
+		p.t.Errorf("%q was shown: %q", without, got)
 	}
 }
 
@@ -144,4 +168,7 @@ func (p *Person) Types(text string) {
 }
 
 // Leaves ends the peer's streams.
-func (p *Person) Leaves() { p.leave(ErrLeft) }
+func (p *Person) Leaves() { p.Ends(ErrLeft) }
+
+// Ends has the host end the peer's streams, and the peer be told why.
+func (p *Person) Ends(why error) { p.leave(why) }

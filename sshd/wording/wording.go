@@ -3,6 +3,7 @@
 package wording
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,9 +14,10 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// State returns a terminal's state: "running", "waits" or "waits: secret" where a person has to do
-// something, and of an exited terminal its exit code: "exited 1", or "exited ?". What else holds
-// stands behind it: "running (disk full, recorded, guarded)", "exited 1 (log damaged)".
+// State returns a terminal's state: "running", or as its program says "running: done"; "waits" or
+// "waits: secret" where a person has to do something; and of an exited terminal its exit code:
+// "exited 1", or "exited ?". What else holds stands behind it:
+// "running (disk full, recorded, guarded)", "exited 1 (log damaged)".
 func State(i host.Info) string {
 	text := i.State
 	var is []string
@@ -30,6 +32,8 @@ func State(i host.Info) string {
 		text = "waits"
 	case i.Waiting != host.WaitingNone:
 		text = "waits: " + string(i.Waiting)
+	case i.Status.State != host.StatusNone && i.Status.State != host.StatusWaiting: // answered
+		text += ": " + string(i.Status.State)
 	}
 	if i.NotKept != "" {
 		is = append(is, i.NotKept)
@@ -79,10 +83,15 @@ func Holder(i host.Info, wide bool) string {
 	return i.Holder
 }
 
-// Title returns a terminal's title, and why it ended if its program did not exit by itself.
+// Title returns a terminal's title, with why it ended if its program did not exit by itself, or
+// what its program says.
 func Title(i host.Info) string {
-	if i.State == host.StateExited && i.Ended != "" {
+	says := cmp.Or(i.Notice, i.Status.Text)
+	switch {
+	case i.State == host.StateExited && i.Ended != "":
 		return i.Title + " (ended " + i.Ended + ")"
+	case says != "" && says != i.Title:
+		return i.Title + ": " + says
 	}
 	return i.Title
 }

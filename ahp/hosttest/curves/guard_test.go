@@ -117,7 +117,7 @@ func TestCostsStayFlat(t *testing.T) {
 		same(t, many, "snapshot", "subscribe", "reconnect", "catch up")
 		// A list is as long as there are terminals. It is made in one piece.
 		const more = 299
-		within(t, "list", many["list"], one["list"].plus(8, more*512))
+		within(t, "list", many["list"], one["list"].plus(8, more*640))
 		within(t, "root", many["root"], one["root"].plus(8, more*512))
 		if sent := many["root"].sent - one["root"].sent; sent > more*250 {
 			t.Errorf("the root's list has %d bytes for each terminal", sent/more)

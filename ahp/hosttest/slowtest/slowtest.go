@@ -16,12 +16,15 @@ import (
 	"testing"
 )
 
+// Variable is the environment variable with which the slow tests run.
+const Variable = "TERMHOST_SLOW"
+
 // On reports whether the slow tests run. If they do not, it adds the name of the test, which then
 // leaves something out, to the file that TERMHOST_SLOW_LIST names. So .ci/run knows which tests it
 // has to run once more.
 func On(t testing.TB) bool {
 	t.Helper()
-	if os.Getenv("TERMHOST_SLOW") != "" {
+	if os.Getenv(Variable) != "" {
 		return true
 	}
 	if file := os.Getenv("TERMHOST_SLOW_LIST"); file != "" {
@@ -51,10 +54,10 @@ func Skip(t testing.TB) {
 	}
 }
 
-// Overlap has two parallel tests run at once on each processor, unless -parallel says otherwise:
+// Overlap has three parallel tests run at once on each processor, unless -parallel says otherwise:
 // tests of terminals wait for other programs more than they compute. It is called in TestMain.
 func Overlap() {
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err) // the tests are not initialized
 	}
 }

@@ -12,11 +12,11 @@ import (
 func TestWhatIsLeftOutIsOnTheList(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "list")
 	t.Setenv("TERMHOST_SLOW_LIST", file)
-	t.Setenv("TERMHOST_SLOW", "1")
+	t.Setenv(slowtest.Variable, "1")
 	if !slowtest.On(t) {
 		t.Error("the slow tests do not run")
 	}
-	t.Setenv("TERMHOST_SLOW", "")
+	t.Setenv(slowtest.Variable, "")
 	t.Run("skipped", func(t *testing.T) { slowtest.Skip(t) })
 	if slowtest.On(t) {
 		t.Error("the slow tests run")

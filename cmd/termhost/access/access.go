@@ -143,14 +143,18 @@ func Open(cfg config.Config, log *slog.Logger) (*Keys, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.Ring.Close())
 	}
+	links, err := keys.OpenLinks(keys.TokenOptions{StateDir: cfg.StateDir, Rand: rand.Reader})
+	if err != nil {
+		return nil, errors.Join(err, a.Ring.Close())
+	}
 	pageKey, err := keys.PageKey(cfg.StateDir, rand.Reader)
 	if err != nil {
 		return nil, errors.Join(err, a.Ring.Close())
 	}
 	a.Audit = openAudit(cfg, log)
 	a.Authority = authz.NewAuthority(authz.AuthorityOptions{
-		Ring: a.Ring, Tokens: tokens, Invitations: invitations, Directory: directory,
-		PageKey: pageKey, Clock: time.Now, Log: log, Audit: a.Audit.Logger,
+		Ring: a.Ring, Tokens: tokens, Invitations: invitations, Links: links,
+		Directory: directory, PageKey: pageKey, Clock: time.Now, Log: log, Audit: a.Audit.Logger,
 	})
 	if a.Ring.Empty() {
 		log.Warn("nobody can log in: no key is authorised", "files", cfg.SSH.AuthorizedKeysFiles)

@@ -5,7 +5,7 @@
 // A [measurement] makes ready each server (a [Rival]) and then takes samples of it; [Run] does so
 // in rounds, in which each server has its turn, so that what the machine does meanwhile touches all
 // of them alike. A [Report] keeps every sample. The client is the same for all: x/crypto/ssh, or
-// WebSocket for ttyd and agents.
+// WebSocket for ttyd and agents. In the measurement of a fleet the servers are two ways to a host.
 //
 // Everything runs in a temporary folder, with keys and ports of its own on loopback, and ends with
 // the measurement. It needs no privileges, but only root sees the memory of processes that hide it.

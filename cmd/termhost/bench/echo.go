@@ -21,19 +21,26 @@ const echoKeys = "xzqvwy&^"
 
 // Echo types a key and waits for its echo, the i-th time.
 func (s *Session) Echo(i int) (time.Duration, error) {
-	key := echoKeys[i%len(echoKeys)]
-	var buf [4096]byte
 	start := time.Now()
-	if _, err := s.In.Write([]byte{key}); err != nil {
+	if _, err := s.In.Write([]byte{keyOf(i)}); err != nil {
 		return 0, err
 	}
+	err := s.awaitKey(i)
+	return time.Since(start), err
+}
+
+func keyOf(i int) byte { return echoKeys[i%len(echoKeys)] }
+
+// awaitKey reads until the i-th key has come.
+func (s *Session) awaitKey(i int) error {
+	var buf [4096]byte
 	for {
 		n, err := s.Out.Read(buf[:])
 		if err != nil {
-			return 0, err
+			return err
 		}
-		if bytes.IndexByte(buf[:n], key) >= 0 {
-			return time.Since(start), nil
+		if bytes.IndexByte(buf[:n], keyOf(i)) >= 0 {
+			return nil
 		}
 	}
 }
@@ -50,19 +57,7 @@ func Percentile(list []time.Duration, percent int) time.Duration {
 // echoes types keys into a session and returns p50 and p99 of their echo, in microseconds, and how
 // many were typed.
 func (how effort) echoes(s *Session) (p50, p99 float64, keys int, err error) {
-	var times []time.Duration
-	err = within(s, func() error {
-		for end := time.Now().Add(how.keysFor); len(times) < how.keys; {
-			took, err := s.Echo(len(times))
-			if err != nil {
-				return err
-			}
-			if times = append(times, took); time.Now().After(end) {
-				break
-			}
-		}
-		return nil
-	})
+	times, err := (&room{typist: s}).echoes(how.keys, how.keysFor, 0)
 	us := func(percent int) float64 { return Percentile(times, percent).Seconds() * 1e6 }
 	return us(50), us(99), len(times), err
 }
@@ -123,12 +118,23 @@ func (r *Rival) floodOn(file string) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.In.Write([]byte{'\r'}); err != nil {
+	_, err = s.In.Write([]byte{'\r'})
+	if err == nil {
+		err = within(s, func() error {
+			_, err := io.CopyN(io.Discard, s.Out, underWay)
+			return err
+		})
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
 	return drain(s), nil
 }
+
+// underWay is how much of a flood has come, in bytes, when it is one. Who draws the screen now and
+// then sends little.
+const underWay = 128 << 10
 
 // drain reads what a session prints until it is stopped, which closes the session.
 func drain(s *Session) (stop func()) {

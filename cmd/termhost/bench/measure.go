@@ -11,6 +11,8 @@ import (
 // measurement is something that is measured of each server.
 type measurement struct {
 	Table // without samples
+	// start starts the servers; nil: [StartRivals] does.
+	start func(program, dir string) (*Rivals, error)
 	// prepare makes ready to measure a server. [errors.ErrUnsupported]: it has nothing like that.
 	prepare func(r *Rival) (*probe, error)
 	// fresh has every round begin with servers that have just been started: one that has been used
@@ -42,11 +44,12 @@ type effort struct {
 // crowd is how many viewers a terminal has, and how much it prints to them, in bytes.
 type crowd struct{ viewers, size int }
 
-// thorough returns what gives figures to rely on.
+// thorough returns what gives figures to rely on. An idle host collects garbage every two minutes
+// (Go's runtime forces that), so it is measured for as long.
 func thorough() effort {
 	return effort{rounds: 7, keys: 2000, keysFor: 5 * time.Second, flood: 64 << 20,
 		crowds: []crowd{{1, 32 << 20}, {10, 16 << 20}, {50, 8 << 20}}, logins: 5, idle: 20,
-		still: still{500, 100, 75 * time.Second, time.Minute}}
+		still: still{500, 100, 75 * time.Second, 2 * time.Minute}}
 }
 
 // quick returns what takes less than two minutes.
@@ -70,8 +73,8 @@ func (how effort) measurements(dir string) ([]measurement, error) {
 		return nil, err
 	}
 	list := []measurement{
-		how.memory(), how.idling(), how.echo(flood), how.drawn(), flooding(flood),
-		how.login(history),
+		how.memory(), how.idling(), how.echo(flood), how.observed(), how.drawn(),
+		flooding(flood), how.login(history),
 	}
 	for _, c := range how.crowds {
 		file, err := FloodFile(dir, c.size)
@@ -80,7 +83,7 @@ func (how effort) measurements(dir string) ([]measurement, error) {
 		}
 		list = append(list, fanOut(c.viewers, file))
 	}
-	return list, nil
+	return append(list, how.fleet(flood)), nil
 }
 
 // FloodFile makes a file of coloured lines, 97 characters each, as a build prints them, of at most

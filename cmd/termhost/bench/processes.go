@@ -174,3 +174,12 @@ func Private(pid int, text string) (most int) {
 	}
 	return most
 }
+
+// Share returns how much of the machine's memory a server's processes take, in KiB: pid, and of
+// what descends from it, or has the folder in its command line, what is called by one of the names.
+func Share(pid int, dir string, names ...string) (kib float64) {
+	for _, p := range servers(pid, dir, names) {
+		kib += p.share()
+	}
+	return kib
+}

@@ -8,7 +8,6 @@ import (
 // Report is what was measured.
 type Report struct {
 	Machine string   // what it was measured on
-	Rivals  []Server // the first is termhost
 	Missing []string // servers that were not there, with the reason
 	Notes   []string // what went wrong
 	Tables  []Table
@@ -21,6 +20,7 @@ type Server struct{ Name, Version string }
 type Table struct {
 	Name    string // a word
 	Title   string
+	Rivals  []Server // the first is termhost, or what of it the others are compared with
 	Figures []Figure
 }
 

@@ -51,13 +51,18 @@ func TestArithmetic(t *testing.T) {
 func report() *bench.Report {
 	return &bench.Report{
 		Machine: "2 CPUs", Missing: []string{"ttyd (not installed)"}, Notes: []string{"a failed"},
-		Rivals: []bench.Server{{Name: "termhost"}, {Name: "a & b", Version: "<1>"}, {Name: "c"}},
-		Tables: []bench.Table{{Name: "flood", Title: "`cat` <fast> & \"loud\"", Figures: []bench.Figure{
-			{Name: "speed", Unit: "MB/s", More: true, Samples: map[string][]float64{
-				"termhost": {50, 40, 60}, "a & b": {100, 80, 120}, "c": {none},
-			}},
-			{Name: "CPU", Unit: "s", Samples: map[string][]float64{"termhost": {0.125}, "c": {0}}},
-		}}},
+		Tables: []bench.Table{{Name: "flood", Title: "`cat` <fast> & \"loud\"",
+			Rivals: []bench.Server{{Name: "termhost"}, {Name: "a & b", Version: "<1>"}, {Name: "c"}},
+			Figures: []bench.Figure{
+				{Name: "speed", Unit: "MB/s", More: true, Samples: map[string][]float64{
+					"termhost": {50, 40, 60}, "a & b": {100, 80, 120}, "c": {none},
+				}},
+				{Name: "CPU", Unit: "s", Samples: map[string][]float64{"termhost": {0.125}, "c": {0}}},
+			}}, {Name: "fleet", Title: "Fleet",
+			Rivals: []bench.Server{{Name: "by a door"}, {Name: "directly"}},
+			Figures: []bench.Figure{{Name: "p50", Unit: "µs", Samples: map[string][]float64{
+				"by a door": {30}, "directly": {20},
+			}}}}},
 	}
 }
 
@@ -70,6 +75,10 @@ func TestMarkdown(t *testing.T) {
 		"| **`cat` <fast> & \"loud\"** | | | |\n" +
 		"| speed, MB/s ↑ | 40.0 / **50.0** / 60.0 | 80.0 / **100** / 120 × 0.50 | - |\n" +
 		"| CPU, s ↓ | 0.125 / **0.125** / 0.125 | - | 0 / **0** / 0 |\n" +
+		"\n| | by a door | directly |\n" +
+		"|---|---|---|\n" +
+		"| **Fleet** | | |\n" +
+		"| p50, µs ↓ | 30.0 / **30.0** / 30.0 | 20.0 / **20.0** / 20.0 × 1.50 |\n" +
 		"\na failed\n"
 	if table != want {
 		t.Errorf("got:\n%s\nwant:\n%s", table, want)
@@ -88,7 +97,9 @@ func TestText(t *testing.T) {
 	for _, want := range []string{
 		"speed, MB/s ↑ min median max termhost 40.0 50.0 60.0 a & b 80.0 100 120 termhost is × 0.50 " +
 			"CPU, s ↓",
-		"without ttyd (not installed)", "a failed",
+		"Fleet p50, µs ↓ min median max by a door 30.0 30.0 30.0 directly 20.0 20.0 20.0 " +
+			"by a door is × 1.50",
+		"c, by a door, directly; without ttyd (not installed)", "a failed",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, b.String())

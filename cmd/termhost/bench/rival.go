@@ -34,6 +34,8 @@ type Rival struct {
 	keeping *keeping
 	// socket opens a WebSocket on which nothing happens, until end; nil: there are none.
 	socket func() (end func(), err error)
+	// fleet has the door's neighbours; nil: it is no door.
+	fleet *neighbours
 
 	pid   int
 	log   string
@@ -75,12 +77,7 @@ func (r *Rival) ran() (d time.Duration) {
 }
 
 // memory returns what the server's processes take, in KiB.
-func (r *Rival) memory() (kib float64) {
-	for _, p := range servers(r.pid, r.dir, r.names) {
-		kib += p.share()
-	}
-	return kib
-}
+func (r *Rival) memory() (kib float64) { return Share(r.pid, r.dir, r.names...) }
 
 // processes returns how many processes the server has.
 func (r *Rival) processes() int { return len(servers(r.pid, r.dir, r.names)) }

@@ -128,7 +128,11 @@ func (v *survey) measure(rounds int) error {
 	if err != nil {
 		return err
 	}
-	rs, err := StartRivals(v.program, dir)
+	start := v.start
+	if start == nil {
+		start = StartRivals
+	}
+	rs, err := start(v.program, dir)
 	if err != nil {
 		return err
 	}
@@ -136,7 +140,7 @@ func (v *survey) measure(rounds int) error {
 	// Whatever waits for a server fails when it has ended.
 	stop := context.AfterFunc(v.ctx, rs.Close)
 	defer stop()
-	v.report.knows(rs)
+	v.knows(rs)
 	probes := map[*Rival]*probe{}
 	defer func() {
 		for _, p := range probes {
@@ -185,9 +189,12 @@ func (v *survey) leaves(s *Rival, err error) {
 }
 
 // knows notes which servers there are.
-func (r *Report) knows(rs *Rivals) {
-	r.Rivals, r.Missing = nil, rs.Missing
+func (v *survey) knows(rs *Rivals) {
+	if v.start == nil {
+		v.report.Missing = rs.Missing
+	}
+	v.Rivals = nil
 	for _, s := range rs.List {
-		r.Rivals = append(r.Rivals, Server{s.Name, s.Version})
+		v.Rivals = append(v.Rivals, Server{s.Name, s.Version})
 	}
 }

@@ -39,7 +39,7 @@ func (r *Report) WriteSVG(dir string) error {
 	}
 	for _, t := range r.Tables {
 		file := filepath.Join(dir, t.Name+".svg")
-		if err := os.WriteFile(file, []byte(r.plot(t)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(plot(t)), 0o644); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (r *Report) WriteSVG(dir string) error {
 }
 
 // plot draws a table.
-func (r *Report) plot(t Table) string {
+func plot(t Table) string {
 	body := new(strings.Builder)
 	y := plotMargin + plotLine
 	write := func(x int, class, anchor, text string) {
@@ -57,14 +57,14 @@ func (r *Report) plot(t Table) string {
 	write(plotMargin, "title", "start", plain(t.Title))
 	for _, f := range t.Figures {
 		largest := 0.0
-		for _, s := range r.Rivals {
+		for _, s := range t.Rivals {
 			if _, _, most, ok := f.Spread(s.Name); ok {
 				largest = max(largest, most)
 			}
 		}
 		y += plotLine * 3 / 2
 		write(plotMargin, "quiet", "start", f.Name+", "+f.unit())
-		for i, s := range r.Rivals {
+		for i, s := range t.Rivals {
 			least, median, most, ok := f.Spread(s.Name)
 			if !ok || largest <= 0 {
 				continue

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -17,13 +18,13 @@ const caution = "One client in Go for all servers, on loopback, in turn in each 
 func (r *Report) WriteText(out io.Writer) error {
 	w := new(strings.Builder)
 	fmt.Fprintf(w, "%s\n%s\n%s\n", r.Machine, caution, r.servers())
-	own := r.Rivals[0].Name
 	for _, t := range r.Tables {
+		own := t.Rivals[0].Name
 		fmt.Fprintf(w, "\n%s\n", plain(t.Title))
 		tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		for _, f := range t.Figures {
 			fmt.Fprintf(tabs, "\t%s, %s\tmin\tmedian\tmax\t\n", f.Name, f.unit())
-			for _, s := range r.Rivals {
+			for _, s := range t.Rivals {
 				least, median, most, ok := f.Spread(s.Name)
 				if !ok {
 					continue
@@ -53,20 +54,20 @@ func (r *Report) WriteText(out io.Writer) error {
 // WriteMarkdown writes the report as a table of Markdown.
 func (r *Report) WriteMarkdown(out io.Writer) error {
 	w := new(strings.Builder)
-	own := r.Rivals[0].Name
 	fmt.Fprintf(w, "%s: %s\n\n%s\n\n%s least / **median** / most of the rounds; ↑ more is better, "+
-		"↓ less is better; × is %s divided by that server.\n\n|", "Measured on", r.Machine, caution,
-		r.servers()+".", own)
-	for _, s := range r.Rivals {
-		fmt.Fprintf(w, " | %s", s.Name)
-	}
-	fmt.Fprintf(w, " |\n|---|%s\n", strings.Repeat("---|", len(r.Rivals)))
+		"↓ less is better; × is the first server's divided by that server's.\n", "Measured on",
+		r.Machine, caution, r.servers()+".")
+	var heads []Server // of the columns
 	for _, t := range r.Tables {
-		fmt.Fprintf(w, "| **%s** |%s\n", t.Title, strings.Repeat(" |", len(r.Rivals)))
+		if !slices.Equal(heads, t.Rivals) {
+			heads = t.Rivals
+			writeHeads(w, heads)
+		}
+		fmt.Fprintf(w, "| **%s** |%s\n", t.Title, strings.Repeat(" |", len(heads)))
 		for _, f := range t.Figures {
 			fmt.Fprintf(w, "| %s, %s |", f.Name, f.unit())
-			for _, s := range r.Rivals {
-				fmt.Fprintf(w, " %s |", f.cell(own, s.Name))
+			for _, s := range heads {
+				fmt.Fprintf(w, " %s |", f.cell(heads[0].Name, s.Name))
 			}
 			fmt.Fprintln(w)
 		}
@@ -78,14 +79,27 @@ func (r *Report) WriteMarkdown(out io.Writer) error {
 	return err
 }
 
+// writeHeads begins a table of Markdown.
+func writeHeads(w io.Writer, columns []Server) {
+	fmt.Fprint(w, "\n|")
+	for _, s := range columns {
+		fmt.Fprintf(w, " | %s", s.Name)
+	}
+	fmt.Fprintf(w, " |\n|---|%s\n", strings.Repeat("---|", len(columns)))
+}
+
 // servers names what was measured, and what was not there.
 func (r *Report) servers() string {
 	var names []string
-	for _, s := range r.Rivals {
-		if s.Version == "" {
-			names = append(names, s.Name)
-		} else {
-			names = append(names, s.Name+" ("+s.Version+")")
+	for _, t := range r.Tables {
+		for _, s := range t.Rivals {
+			name := s.Name
+			if s.Version != "" {
+				name += " (" + s.Version + ")"
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	text := strings.Join(names, ", ")

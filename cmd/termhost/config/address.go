@@ -1,10 +1,12 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -81,6 +83,27 @@ func checkHost(host string) error {
 	if _, err := netip.ParseAddr(name); err != nil && !isHostName(name) {
 		return fmt.Errorf("%q is no host: write name or name:port, "+
 			"without scheme, path or wildcard", host)
+	}
+	return nil
+}
+
+// natsSchemes are those of the URLs of NATS servers.
+var natsSchemes = []string{"tls", "nats", "wss", "ws"}
+
+// checkServer returns what is wrong with the URL of a NATS server, which may have a password in it.
+func checkServer(server string) error {
+	const example = "such as \"tls://nats.example:4222\""
+	u, err := url.Parse(server)
+	switch {
+	case !strings.Contains(server, "://"):
+		return errors.New("a server is a URL with its scheme: write tls:// before it, " + example)
+	case err != nil || strings.Contains(u.Host, ","):
+		return errors.New("it is no URL: write one server in each string, " + example)
+	case !slices.Contains(natsSchemes, u.Scheme):
+		return fmt.Errorf("%q is no scheme of a NATS server: write %s, %s", u.Scheme,
+			joinOr(natsSchemes), example)
+	case u.Hostname() == "":
+		return errors.New("it names no server: write its address, " + example)
 	}
 	return nil
 }

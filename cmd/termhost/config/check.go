@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"termhost/ahp/fleet"
 	"termhost/ahp/spelling"
 	"termhost/authz"
 )
@@ -77,6 +78,8 @@ func (c *Config) check(uid int, r *report) {
 	c.checkHTTP(r)
 	c.checkTerminal(r)
 	c.checkMCP(r)
+	c.checkFleet(r)
+	c.checkNotify(r)
 	c.checkPrincipals(r)
 	if c.StateDir == "" {
 		r.add("state_dir", "is empty: name a folder, or leave the key out")
@@ -90,6 +93,44 @@ func (c *Config) check(uid int, r *report) {
 	}
 	if c.HTTP.Listen == c.SSH.Listen && !strings.HasSuffix(c.SSH.Listen, ":0") {
 		r.add("http.listen", "%q is ssh.listen too: choose another port", c.HTTP.Listen)
+	}
+}
+
+// maxLabelBytes bounds all labels of a host, which are a part of every heartbeat.
+const maxLabelBytes = 400
+
+// checkFleet reports labels that do not fit a heartbeat, and doors without a role.
+func (c *Config) checkFleet(r *report) {
+	f, size := &c.Fleet, 0
+	for key, value := range f.Labels {
+		size += len(key) + len(value) + len(`"":"",`)
+		if key == "" || value == "" || strings.ContainsAny(key+value, "=, ") ||
+			strings.ContainsFunc(key+value, unicode.IsControl) {
+			r.add("fleet.labels", "%q = %q: a label has a name and a value, without blanks, "+
+				"commas and equals signs", key, value)
+		}
+	}
+	if size > maxLabelBytes {
+		r.add("fleet.labels", "they have %d bytes, and may have %d", size, maxLabelBytes)
+	}
+	for i, server := range f.Servers {
+		if err := checkServer(server); err != nil {
+			r.add(indexKey("fleet.servers", i), "%v", err)
+		}
+	}
+	for _, door := range slices.Sorted(maps.Keys(f.Doors)) {
+		if err := fleet.CheckName(door); err != nil {
+			r.add(joinKey("fleet.doors", door), "%v: write doors = { box1 = \"operator\" }", err)
+		} else if _, err := authz.ParseRole(f.Doors[door]); err != nil {
+			r.add(joinKey("fleet.doors", door), "%q is no role: write %s, such as "+
+				"{ %s = \"operator\" }", f.Doors[door], joinOr(roleNames()), door)
+		}
+	}
+	if len(f.Servers) == 0 && f.Credentials != "" {
+		r.add("fleet.credentials", "they are for a NATS cluster: name its servers in fleet.servers")
+	}
+	if len(f.Servers) == 0 && f.TLSCAFile != "" {
+		r.add("fleet.tls_ca_file", "it is for a NATS cluster: name its servers in fleet.servers")
 	}
 }
 

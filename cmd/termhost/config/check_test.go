@@ -143,6 +143,15 @@ func TestProblems(t *testing.T) {
 		{"[mcp]\nwait = \"2h\"", "2h is out of range: from 1s to 1h"},
 		{"[mcp]\nwaits = { \"a b\" = \"0s\" }", "mcp.waits.\"a b\": 0s is out of range: from 1s to 1h"},
 		{"[mcp]\nwaits = { a = \"long\" }", "mcp.waits.a: \"long\" is no duration"},
+		{"[fleet]\nservers = [\"tls://a:1\", \"nats.example:4222\"]", "fleet.servers[1]: a server is a " +
+			"URL with its scheme: write tls:// before it, such as \"tls://nats.example:4222\""},
+		{"[fleet]\nservers = [\"https://a:1\"]", "\"https\" is no scheme of a NATS server: write tls, nats"},
+		{"[fleet]\nservers = [\"tls://a:1,tls://b:2\"]", "write one server in each string"},
+		{"[fleet]\nservers = [\"tls://:4222\"]", "it names no server: write its address"},
+		{"[fleet]\ndoors = { Box = \"admin\" }", "fleet.doors.Box: \"Box\" cannot be a host's name in a fleet"},
+		{"[fleet]\ndoors = { \"a.b\" = \"admin\" }", "write doors = { box1 = \"operator\" }"},
+		{"[fleet]\ndoors = { b = \"root\" }", "fleet.doors.b: \"root\" is no role: write admin, operator" +
+			" or observer, such as { b = \"operator\" }"},
 		{"[terminal]\nshell = \"zsh\"", "\"zsh\" is relative"},
 		{"[terminal]\nterm = \"\"", "is no terminal type"},
 		{"[terminal]\nterm = \"../x\"", "is no terminal type"},
@@ -219,6 +228,17 @@ func TestOffLoopbackNeedsTheOwnersWord(t *testing.T) {
 		}
 		if !ok {
 			t.Errorf("uid %d, %s: got %q, want %q", tt.uid, tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestPasswordsOfServersAreNotRepeatedInErrors(t *testing.T) {
+	const secret = "hunter2"
+	for _, server := range []string{"://me:" + secret + "@a", "x://me:" + secret + "@a",
+		"tls://me:" + secret + "@:1", "me:" + secret + "@a", "tls://me:" + secret + "%@a"} {
+		got := strings.Join(problemsOf(t, "[fleet]\nservers = [\""+server+"\"]", ordinary()), "\n")
+		if got == "" || strings.Contains(got, secret) {
+			t.Errorf("%s: got %q, want an error without the password", server, got)
 		}
 	}
 }

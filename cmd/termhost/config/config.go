@@ -34,6 +34,8 @@ type Config struct {
 	HTTP        HTTP        `toml:"http"`
 	Terminal    Terminal    `toml:"terminal"`
 	MCP         MCP         `toml:"mcp"`
+	Fleet       Fleet       `toml:"fleet"`
+	Notify      []Notify    `toml:"notify"`
 	Principals  []Principal `toml:"principal"`
 }
 
@@ -91,6 +93,16 @@ type HTTP struct {
 type MCP struct {
 	Wait  Duration          `toml:"wait"`
 	Waits map[string]string `toml:"waits"` // a Duration, by the name of a client
+}
+
+// Fleet is the [fleet] table: this host among others. What `termhost fleet init` or `join` has made
+// in the state folder puts it into a fleet; without that nothing here counts.
+type Fleet struct {
+	Labels      map[string]string `toml:"labels"`
+	Servers     []string          `toml:"servers"`     // of a NATS cluster; none: the fleet's own
+	Credentials string            `toml:"credentials"` // a file for that cluster; "": none
+	TLSCAFile   string            `toml:"tls_ca_file"` // who signs theirs; "": the system's
+	Doors       map[string]string `toml:"doors"`       // a role, by the name of a host
 }
 
 // CallWaits returns the longest waits of a call, by the names of clients; "": of all others.

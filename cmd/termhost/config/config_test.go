@@ -156,6 +156,12 @@ quiet_after = "0s"
 [mcp]
 wait = "10s"
 waits = { "my client" = "2m" }
+[fleet]
+labels = { gpu = "a100" }
+servers = ["tls://nats:4222"]
+credentials = "~/creds"
+tls_ca_file = "/k/ca"
+doors = { box1 = "admin" }
 [[principal]]
 name = "alice"
 role = "observer"
@@ -212,6 +218,9 @@ keys = ["` + carolFingerprint + `"]
 			Secrets: SecretsAll,
 		},
 		MCP: MCP{Wait: Duration(10 * time.Second), Waits: map[string]string{"my client": "2m"}},
+		Fleet: Fleet{Labels: map[string]string{"gpu": "a100"}, Servers: []string{"tls://nats:4222"},
+			Credentials: "/home/alice/creds", TLSCAFile: "/k/ca",
+			Doors: map[string]string{"box1": "admin"}},
 		Principals: []Principal{
 			{"alice", "observer", []int{1000, 0}, []Key{
 				{aliceFingerprint, "no-pty " + aliceKey},

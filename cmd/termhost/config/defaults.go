@@ -41,6 +41,7 @@ func defaults() Config {
 			Waits: map[string]string{"claude-code": "4m", "codex-mcp-client": "4m",
 				"gemini-cli-mcp-client": "4m"},
 		},
+		Fleet: Fleet{Labels: map[string]string{}, Servers: []string{}, Doors: map[string]string{}},
 		Terminal: Terminal{
 			Login:            true,
 			Term:             "xterm-256color",

@@ -81,6 +81,8 @@ func (c *Config) expandPaths(home string, r *report) {
 			one(at, &paths[i])
 		}
 	}
+	one("fleet.credentials", &c.Fleet.Credentials)
+	one("fleet.tls_ca_file", &c.Fleet.TLSCAFile)
 	one("state_dir", &c.StateDir)
 	if c.Audit.File != AuditStderr && c.Audit.File != AuditNone {
 		one("audit.file", &c.Audit.File)
@@ -93,4 +95,8 @@ func (c *Config) expandPaths(home string, r *report) {
 	one("http.tls_cert_file", &c.HTTP.TLSCertFile)
 	one("http.tls_key_file", &c.HTTP.TLSKeyFile)
 	one("terminal.shell", &c.Terminal.Shell)
+	for i := range c.Notify {
+		one(indexKey("notify", i)+".secret_file", &c.Notify[i].SecretFile)
+		one(indexKey("notify", i)+".token_file", &c.Notify[i].TokenFile)
+	}
 }

@@ -66,6 +66,13 @@ func effects() map[string]effect {
 		"mcp.wait":  live,
 		"mcp.waits": live,
 
+		// The host speaks for its labels, and is connected, from its start on.
+		"fleet.labels":      restart,
+		"fleet.servers":     restart,
+		"fleet.credentials": restart,
+		"fleet.tls_ca_file": restart,
+		"fleet.doors":       live,
+
 		"terminal.shell":              live,
 		"terminal.login":              live,
 		"terminal.term":               live,
@@ -92,6 +99,7 @@ func effects() map[string]effect {
 		"terminal.attention_after":    live,
 		"terminal.quiet_after":        live,
 
+		"notify":    live,
 		"principal": live,
 	}
 }

@@ -19,7 +19,8 @@ func TestEveryKeyIsLiveOrNeedsARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := map[string]any{}
-	shown := strings.ReplaceAll(string(text), "\n# [[principal]]\n", "\n[[principal]]\n")
+	shown := strings.NewReplacer("\n# [[principal]]\n", "\n[[principal]]\n",
+		"\n# [[notify]]\n", "\n[[notify]]\n").Replace(string(text))
 	if _, err := toml.Decode(shown, &doc); err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,15 @@
 // terminals, secrets of tokens, or values of environment variables.
 //
 // Both sum up what repeats: of records that are alike, one is written at once and then one a second
-// at most, with a count. So nobody fills a disk by being refused often.
+// at most, or one a minute for what strangers can bring about, with a count. So nobody fills a disk
+// by being refused often.
 package logs
 
 import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -21,6 +23,11 @@ func New(w io.Writer) (log *slog.Logger, flush func()) {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		h = slog.NewTextHandler(w, nil)
 	}
-	s := sum(h, nil)
+	s := sum(h, map[string]time.Duration{
+		"a stranger was kept out of the fleet":                  time.Minute,
+		"a connection to the fleet's server was dropped":        time.Minute,
+		"a host has too many connections to the fleet's server": time.Minute,
+		"fleet server": time.Minute,
+	})
 	return slog.New(s), s.counts.flush
 }

@@ -333,3 +333,22 @@ func TestAnAuditRecordThatCannotBeWrittenIsTold(t *testing.T) {
 		t.Errorf("the log says %q", w.String())
 	}
 }
+
+// A stranger dials in a loop, each time from another port and with another key.
+func TestAStrangerAtTheFleetsDoorIsSummedPerMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w bytes.Buffer
+		log, flush := New(&w)
+		for i := range 6000 { // in two minutes
+			from := fmt.Sprintf("192.0.2.1:%d", i)
+			log.Warn("a stranger was kept out of the fleet", "remote", from, "reason", "no key")
+			log.Warn("fleet server", "remote", from, "reason", fmt.Sprint("cid:", i, " - error"))
+			time.Sleep(20 * time.Millisecond)
+		}
+		flush()
+		synctest.Wait()
+		if got := lines(t, w.Bytes()); len(got) > 6 {
+			t.Errorf("the log has %d records:\n%s", len(got), &w)
+		}
+	})
+}

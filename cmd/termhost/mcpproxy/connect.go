@@ -153,7 +153,7 @@ func (p *proxy) fail(why error) {
 		p.giveUp()
 		return
 	}
-	p.recall()
+	p.requeue()
 	var refused *RefusedError
 	switch {
 	case errors.As(why, &refused):

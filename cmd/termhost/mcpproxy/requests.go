@@ -47,9 +47,9 @@ func (p *proxy) send(w *pending) {
 	p.link.out.put(w.line)
 }
 
-// recall takes back the requests that were not answered: those that may be repeated wait for the
-// next connection, the others are answered.
-func (p *proxy) recall() {
+// requeue empties the list of requests in flight, because their connection is gone: those that may
+// be repeated wait for the next connection, the others are answered with an error.
+func (p *proxy) requeue() {
 	for _, w := range p.flying {
 		if !w.repeatable() {
 			p.out.put(w.failure(p.lostText()))

@@ -90,6 +90,7 @@ func (p *tab) readable(where string, least float64) {
 func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)
+	axe := newAxe(t)
 	s := newSite(t)
 	for _, name := range []string{"build", "logs", "ask"} {
 		s.ssh("new", "-d", "-n", name)
@@ -98,7 +99,7 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 	p := s.open(s.ticket("build", "done") + "&debug=screen")
 	p.prefers("light")
 	p.ready().shows("build", "# ")
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 	p.typeLine("build", "false")
 	p.command("false", "failed 1")
@@ -117,7 +118,7 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 	}{
 		{"two panes", func() {}},
 		{"the menu", func() { p.run(chromedp.Click(chromedp.CSS(`.pane.focused .menu summary`))) }},
-		{"a new terminal", func() { p.click("button", "New terminal") }},
+		{"a question", func() { choose("Rename") }},
 		{"keys", func() { p.click("button", "Keys") }},
 		{"settings", func() { p.click("button", "Settings") }},
 		{"plain text", func() { choose("Plain text") }},
@@ -132,9 +133,10 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 	}
 	for _, state := range states {
 		state.open()
-		if n := p.named(state.name); n < 5 {
+		if n := p.named(state.name); n < 3 {
 			t.Errorf("%s: only %d things that need a name", state.name, n)
 		}
+		axe.check(p, state.name)
 		for _, c := range []struct {
 			theme string
 			least float64
@@ -145,14 +147,18 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 		}
 		p.keys("\x1b")
 		p.until(`!document.querySelector('dialog')`)
+		eval[bool](p, module("theme.js")+`.then(({ settings }) => { settings.set({ theme: 'light' }); return true })`)
 	}
+	eval[bool](p, module("theme.js")+`.then(({ settings }) => { settings.set({ theme: 'contrast' }); return true })`)
 	p.phone()
 	p.until(`document.querySelector('.compose').checkVisibility()`)
 	p.named("a phone")
+	axe.check(p, "a phone")
 	p.readable("a phone", 7)
 	p.click("button", "Settings")
 	p.shot("phone-settings")
 	p.named("settings on a phone")
+	axe.check(p, "settings on a phone")
 	p.readable("settings on a phone", 7)
 }
 
@@ -189,7 +195,7 @@ func TestTabReachesEverything(t *testing.T) {
 		p.press("ArrowRight", 39, 0)
 		p.inTerminal("logs")
 		p.commands("b")
-		p.focused(`.pane.focused .bar button`)
+		p.focused(`.pane.focused .bar :is(button, summary)`)
 		p.tabTo(atTerminal, toward)
 	}
 	missed := eval[string](p, `[...document.querySelectorAll('button, input, select, textarea, summary, a, [tabindex]')].filter(

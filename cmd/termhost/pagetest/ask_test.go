@@ -27,7 +27,13 @@ type window struct {
 // attaches shows a terminal to a person with ssh.
 func (s *site) attaches(name string) *window {
 	s.t.Helper()
-	cmd := exec.Command("ssh", "-tt", "-F", filepath.Join(s.dir, "ssh_config"), "host", "attach", name)
+	return s.attachedBy([]string{"-tt", "-F", filepath.Join(s.dir, "ssh_config"), "host", "attach", name})
+}
+
+// attachedBy is attaches with other arguments of ssh.
+func (s *site) attachedBy(args []string) *window {
+	s.t.Helper()
+	cmd := exec.Command("ssh", args...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
 	hosttest.Check(s.t, err)
 	w, ended := &window{tty: tty}, make(chan struct{})
@@ -85,7 +91,8 @@ func TestAPageAndSSHAskEachOtherForTheKeyboard(t *testing.T) {
 		p.prefix()
 		p.keys(key)
 	}
-	free := `document.querySelector('.pane:not(.held) .who').innerText === 'held by root'`
+	free := `document.querySelector('.pane:not(.held) .who').innerText === 'held by you (ssh)'`
+	width, size := int64(1280), ""
 
 	for _, round := range []struct{ ask, hand func() }{
 		{func() { prefixed("a") }, func() { p.click("button", "Hand it over") }},
@@ -100,10 +107,15 @@ func TestAPageAndSSHAskEachOtherForTheKeyboard(t *testing.T) {
 		p.until(held("build"))
 		p.until(told("root gave you the keyboard"))
 		p.listens()
+		size = eval[string](p, `document.querySelector('.size').textContent`)
 
 		person.types(t, "\x1ca")
 		person.shows(t, "you asked root/page for the keyboard")
 		p.until(told(`root asks for the keyboard: Ctrl-\ r gives it`))
+		// The screen is drawn anew for another size, and the question stays.
+		width -= 200
+		p.run(chromedp.EmulateViewport(width, 800))
+		p.until(fmt.Sprintf(`document.querySelector('.size').textContent !== %q`, size))
 		p.shot("asked")
 		round.hand()
 		person.shows(t, "root/page gave you the keyboard")
@@ -159,7 +171,7 @@ func TestAPageHandsBackWhatItHasTakenEarlier(t *testing.T) {
 	p.listens()
 	p.click("button", "Hand back")
 	p.until(told("handed back to root"))
-	p.until(`document.querySelector('.pane:not(.held) .who').innerText === 'held by root'`)
+	p.until(`document.querySelector('.pane:not(.held) .who').innerText === 'held by you (ssh)'`)
 	person.types(t, "echo mine $((1+1))\r")
 	person.shows(t, "mine 2")
 

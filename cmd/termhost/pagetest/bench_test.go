@@ -18,6 +18,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -47,7 +48,7 @@ const gaps = `(() => {
 func BenchmarkPage(b *testing.B) {
 	browser(b)
 	b.Run("Open", func(b *testing.B) { benchmarkOpen(b, 2) })
-	b.Run("Open500", func(b *testing.B) { benchmarkOpen(b, 500) })
+	b.Run("Open500", func(b *testing.B) { benchmarkOpen(b, slowtest.Amount(500, 20)) })
 	b.Run("Flood", benchmarkFlood)
 	b.Run("60tabs", benchmarkTabs)
 	b.Run("500rows", benchmarkList)
@@ -123,11 +124,12 @@ func benchmarkOpen(b *testing.B, n int) {
 func benchmarkFlood(b *testing.B) {
 	s := newSite(b)
 	file := filepath.Join(s.dir, "flood")
-	hosttest.Check(b, os.WriteFile(file, colouredLines(50_000_000), 0o600))
+	size := slowtest.Amount(50_000_000, 2_000_000)
+	hosttest.Check(b, os.WriteFile(file, colouredLines(size), 0o600))
 	s.ssh("new", "-d", "-n", "flood")
 	p := s.open(s.ticket("flood") + "&debug=screen").ready()
 	p.shows("flood", "# ")
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 	var took, gap, interrupt float64
 	for i := 0; b.Loop(); i++ {
@@ -158,14 +160,14 @@ func benchmarkFlood(b *testing.B) {
 		})`, stopped))
 	}
 	n := float64(b.N)
-	b.ReportMetric(50_000*n/took, "flood-MB/s")
+	b.ReportMetric(float64(size)/1000*n/took, "flood-MB/s")
 	b.ReportMetric(gap, "flood-gap-ms")
 	b.ReportMetric(interrupt/n, "ctrl-c-ms")
 }
 
 func benchmarkTabs(b *testing.B) {
 	s := newSite(b)
-	names := s.fill(s.agent("tabs"), 60, "seq -f '%g lines of one that has much to say' 6000")
+	names := s.fill(s.agent("tabs"), slowtest.Amount(60, 6), "seq -f '%g lines of one that has much to say' 6000")
 	p := s.open(s.ticket(names...) + "&debug=screen").ready()
 	var heap, private float64
 	for b.Loop() {
@@ -195,16 +197,18 @@ func (p *tab) heap() float64 {
 func benchmarkList(b *testing.B) {
 	s := newSite(b)
 	agent := s.agent("list")
-	names := s.fill(agent, 500, "true")
+	const step = 20 // between two whose titles change
+	names := s.fill(agent, slowtest.Amount(25, 3)*step, "true")
 	p := s.open(s.ticket() + "&debug=screen").ready()
-	p.until(`document.querySelectorAll('.entry').length === 500`)
+	p.until(fmt.Sprintf(`document.querySelectorAll('.entry').length === %d`, len(names)))
+	titles := len(names) / step
 	p.run(chromedp.Evaluate[chromedp.Void](gaps))
 	for i := 0; b.Loop(); i++ {
 		done := make(chan error, 1)
 		go func() { // a title changes again and again
-			for k := range 20 {
+			for k := range titles {
 				title := fmt.Sprintf("title %d of %d", k, i)
-				if err := agent.Dispatch(b.Context(), "ahp-terminal:/"+names[k*20], ahp.TerminalTitleChanged{Title: title}); err != nil {
+				if err := agent.Dispatch(b.Context(), "ahp-terminal:/"+names[k*step], ahp.TerminalTitleChanged{Title: title}); err != nil {
 					done <- err
 					return
 				}
@@ -219,7 +223,7 @@ func benchmarkList(b *testing.B) {
 			}
 		})()`, chromedp.EvalAwaitPromise))
 		hosttest.Check(b, <-done)
-		p.until(fmt.Sprintf(`document.querySelector('[aria-label=Terminals]').innerText.includes('title 19 of %d')`, i))
+		p.until(fmt.Sprintf(`document.querySelector('[aria-label=Terminals]').innerText.includes('title %d of %d')`, titles-1, i))
 	}
 	b.ReportMetric(eval[float64](p, `window.gap`), "gap-ms")
 }
@@ -230,7 +234,8 @@ func BenchmarkGreeting(b *testing.B) {
 	s := newSite(b)
 	s.set("terminal.max_terminals", "2000") // of which one gets a quarter
 	agent := s.agent("fill")
-	s.fill(agent, 500, "seq 1 18000")
+	count := slowtest.Amount(500, 20)
+	s.fill(agent, count, "seq 1 18000")
 	hosttest.Check(b, agent.Close())
 	var took []time.Duration
 	for b.Loop() {
@@ -239,7 +244,7 @@ func BenchmarkGreeting(b *testing.B) {
 		s.start()
 		took = append(took, time.Since(begun))
 	}
-	if n := strings.Count(s.ssh("ls"), "running"); n != 500 {
+	if n := strings.Count(s.ssh("ls"), "running"); n != count {
 		b.Errorf("%d terminals are there", n)
 	}
 	b.ReportMetric(float64(bench.Percentile(took, 50).Milliseconds()), "ms")

@@ -19,15 +19,27 @@ import (
 	"termhost/ahp/hosttest/slowtest"
 )
 
-// paneOf is the XPath of a terminal's pane.
-func paneOf(name string) string { return fmt.Sprintf(`//section[@aria-label="Terminal %s"]`, name) }
-
 // takes takes the keyboard of a visible terminal.
 func (p *tab) takes(name string) {
 	p.t.Helper()
-	p.run(chromedp.Click(paneOf(name) + `//button[.="Take the keyboard"]`))
+	p.until(fmt.Sprintf(`document.querySelector('[data-terminal=%q]')?.closest('.pane').matches('.held, .unused, :has(.keyboard button)')`, name))
+	p.until(fmt.Sprintf(takeIn, fmt.Sprintf("[...document.querySelectorAll('.pane')].find(p => p.querySelector('[data-terminal=%q]'))", name)))
 	p.until(held(name))
 }
+
+// takesIt takes the keyboard of the first terminal that is shown, as its menu does.
+func (p *tab) takesIt() {
+	p.t.Helper()
+	p.until(fmt.Sprintf(takeIn, `document.querySelector('.pane')`))
+}
+
+// takeIn takes the keyboard of a pane whose terminal is there, once.
+const takeIn = `(() => {
+	const pane = %s, item = [...pane?.querySelectorAll('[role=menuitem]') ?? []].find((i) => i.textContent === 'Take the keyboard');
+	if (!item || !pane.querySelector('.who').textContent) return false;
+	item.click();
+	return true;
+})()`
 
 // held is true in the page that has a terminal's keyboard.
 func held(name string) string {
@@ -95,14 +107,14 @@ func TestTwoPagesRaceForTheKeyboard(t *testing.T) {
 	for _, name := range names {
 		for _, p := range pages {
 			p.click("tab", name)
-			p.until(`document.querySelector('.pane .who').innerText === 'held by root'`)
+			p.until(`document.querySelector('.pane .who').innerText === 'held by you (ssh)'`)
 			p.listens()
 		}
 		errs := make(chan error)
 		for _, p := range pages {
 			go func() {
 				_, err := chromedp.Run(p.Context, chromedp.Evaluate[chromedp.Void](
-					`[...document.querySelectorAll('button')].find(b => b.innerText === 'Take the keyboard').click()`))
+					`[...document.querySelectorAll('button')].find(b => b.textContent === 'Take the keyboard').click()`))
 				errs <- err
 			}()
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"termhost/ahp"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
 )
 
@@ -22,6 +24,8 @@ func TestSettingsHoldInThisBrowser(t *testing.T) {
 	p := s.open(s.ticket("build") + "&debug=screen")
 	p.prefers("light")
 	p.ready().shows("build", "# ")
+	s.ssh("send", "--enter", "build", "true")
+	p.command("true", "ok 0")
 	p.until(`document.documentElement.dataset.theme === 'light'`)
 	p.click("button", "Settings")
 	p.until(`document.querySelector('dialog.settings')`)
@@ -147,16 +151,20 @@ func TestAPhoneHasWhatItsKeyboardLacks(t *testing.T) {
 		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('[aria-label="Compose line"]').focus()`))
 		p.keys(text)
 	}
+	agent := s.agent("codex")
+	claim := ahp.TerminalClaimed{Claim: ahp.ClientClaim(agent.ID())}
+	hosttest.Check(t, agent.Dispatch(t.Context(), ahp.TerminalURI("build"), claim))
+	p.until(`document.querySelector('.pane .who').innerText === 'held by root/codex' && !document.querySelector('.pane.unused')`)
 	compose("echo sent $((40+2)); cat -v\r")
-	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root')`)
-	p.click("button", "Take the keyboard")
-	p.until(`document.querySelector('.pane.held')`)
+	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root/codex')`)
+	hosttest.Check(t, agent.Close())
+	p.until(`document.querySelector('.pane.unused')`)
 	compose("\r")
 	p.shows("build", "sent 42")
 	p.until(`document.querySelector('[aria-label="Compose line"]').value === ''`)
 	p.shot("phone")
 
-	for _, key := range []string{"Esc", "Up", "Page down", "Ctrl", "Left"} {
+	for _, key := range []string{"Esc", "Up", "PgDn", "Ctrl", "Left"} {
 		p.click("button", key)
 	}
 	p.click("button", "Alt")
@@ -190,7 +198,8 @@ func TestAPhoneHasWhatItsKeyboardLacks(t *testing.T) {
 
 // reach says which of the visible buttons and fields are not in the window, or behind others.
 const reach = `(() => [...document.querySelectorAll('button, summary, input, textarea, select, [role=tab]')].filter((e) => {
-	if (!e.checkVisibility() || document.querySelector('dialog') && !e.closest('dialog') || e.closest('.xterm') || e.closest('.notices')) return false;
+	if (!e.checkVisibility() || document.querySelector('dialog') && !e.closest('dialog') || e.closest('.xterm') ||
+		document.querySelector('.with-list') && !e.closest('.sidebar') || e.closest('.notices')) return false;
 	e.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 	const b = (e.labels?.[0] ?? e).getBoundingClientRect(), at = document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2);
 	return b.left < -1 || b.right > innerWidth + 1 || b.bottom > innerHeight + 1 || b.width < 24 ||
@@ -242,10 +251,6 @@ func TestEverythingIsInReachOnASmallPhone(t *testing.T) {
 	p.until(`!document.querySelector('.replay')`)
 	p.click("button", "Terminals")
 	p.until(`document.querySelector('.entry:focus')`) // the filter would bring up the screen's keyboard
-	p.click("button", "New terminal")
-	p.until(`document.querySelector('dialog')`)
-	in("new")
-	p.click("button", "Cancel")
 	for _, dialog := range []string{"Keys", "Settings"} {
 		p.until(`!document.querySelector('dialog')`)
 		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.app').classList.remove('with-list')`))
@@ -395,7 +400,8 @@ func TestATerminalReadsAsPlainText(t *testing.T) {
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "# ")
-	p.click("button", "Take the keyboard")
+	p.click("button", "Commands") // which would open with the first command, and resize it
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 	p.typeLine("build", "seq 100; printf '\\033[31mred\\033[m %0200d\\n' 7")
 	p.shows("build", "0007")
@@ -436,10 +442,10 @@ func TestSettingsOfTerminals(t *testing.T) {
 	p.click("button", "Done")
 	p.until(`!document.querySelector('dialog')`)
 	p.until(`[...document.querySelectorAll('.xterm-accessibility-tree [role=listitem]')].some((e) => e.textContent.includes('# '))`)
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held') && document.querySelector('.entry .state').innerText === 'yours'`)
 	p.click("button", "Close this view")
-	p.until(`!document.querySelector('.pane') && document.querySelector('.entry').ariaLabel.includes('held by root')`)
+	p.until(`!document.querySelector('.pane') && document.querySelector('.entry').ariaLabel.includes('held by you (ssh)')`)
 }
 
 // clickNow waits for an element and clicks on it at once, since it may be drawn anew at any time.

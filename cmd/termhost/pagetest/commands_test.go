@@ -27,7 +27,7 @@ func TestCommandsStandBesideTheirTerminal(t *testing.T) {
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "# ")
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 
 	for _, c := range []struct{ line, words, mark string }{

@@ -49,6 +49,7 @@ func TestATicketOpensOnePage(t *testing.T) {
 	again := s.open(address)
 	again.refused("The ticket has been used, or is older than 60 seconds")
 	again.shot("refused-ticket")
+	s.opensAnew(again, "HOST", "")
 	s.open(strings.Split(address, "#")[0]).refused("opens with a ticket")
 
 	// A reload is the same page, and nothing secret has gone anywhere.
@@ -88,6 +89,20 @@ func TestATicketOpensOnePage(t *testing.T) {
 	}
 }
 
+// opensAnew copies the line that a refusal shows, and does what it says.
+func (s *site) opensAnew(p *tab, host, role string) {
+	s.t.Helper()
+	want := fmt.Sprintf("ssh %s page --url http://%s/%s", host, s.address(), role)
+	if got := eval[string](p, `document.querySelector('.typed code').textContent`); got != want {
+		s.t.Errorf("the refusal says %q, want %q", got, want)
+	}
+	eval[bool](p, `navigator.clipboard.writeText = async (t) => { window.copied = t }, true`) // all tabs have the same
+	p.click("button", "Copy")
+	p.until(`document.querySelector('.typed button').textContent === 'Copied'`)
+	got := eval[string](p, `copied`)
+	s.open(strings.TrimSpace(s.ssh(strings.Fields(strings.TrimPrefix(got, "ssh "+host))...))).ready()
+}
+
 // token is the page's session token.
 func (p *tab) token() string {
 	p.t.Helper()
@@ -105,6 +120,12 @@ func TestAPageEndsWithItsToken(t *testing.T) {
 			t.Errorf("the tokens are %s, without %s", list, want)
 		}
 	}
+	q := s.open(s.ticket("--role", "admin")).ready()
+	s.ssh("token", "--revoke", "page-admin")
+	q.refused("Your session has ended")
+	name, err := os.Hostname()
+	hosttest.Check(t, err)
+	s.opensAnew(q, name, " --role admin")
 	s.ssh("token", "--revoke", "page")
 	p.refused("Your session has ended")
 	p.shot("refused-session")
@@ -215,7 +236,7 @@ func TestAFarHostsPageComesThroughSSH(t *testing.T) {
 	address, err := bufio.NewReader(out).ReadString('\n')
 	hosttest.Check(t, err)
 	p := s.open(strings.TrimSpace(address) + "&debug=screen").ready()
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 	p.typeLine("build", "echo from $((40+2)) far")
 	p.shows("build", "from 42 far")
@@ -324,11 +345,13 @@ func TestNoOtherPageGetsIn(t *testing.T) {
 	// nothing else.
 	rebound := s.open("http://evil.example:" + port + "/")
 	text := rebound.text()
-	for _, want := range []string{"Forbidden", "http.allowed_hosts", "termhost page DEST"} {
+	for _, want := range []string{"Forbidden", "http.allowed_hosts", "ssh HOST page"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("under a forged name the page says %q, which lacks %q", text, want)
 		}
 	}
+	rebound.click("button", "Copy") // in a page that is not secure, where that selects
+	rebound.until(`getSelection().toString().trim() === 'ssh HOST page'`)
 	rebound.shot("refused-host")
 	request, err := http.NewRequest(http.MethodGet, home+"page/challenge", nil)
 	hosttest.Check(t, err)

@@ -32,7 +32,7 @@ func (s *site) file(name, text string) string {
 // take takes the keyboard of the one terminal that is shown.
 func (p *tab) take() {
 	p.t.Helper()
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 }
 
@@ -99,7 +99,9 @@ func TestThePageAnswersNoQuery(t *testing.T) {
 	p.keys("E")
 	p.shows("seen", "told")
 	first, second := told("seen")
-	if first != want {
+	// The host, too, says that pictures are drawn, which only a page does.
+	drawn := strings.NewReplacer("\x1b[?62;4;", "\x1b[?62;", "\x1b_Gi=1;OK\x1b\\", "")
+	if drawn.Replace(first) != want {
 		t.Errorf("with a page the program is told\n%q\nand without one\n%q", first, want)
 	}
 	if second != "" {
@@ -319,6 +321,8 @@ func TestATitleCannotPoseAsTheHost(t *testing.T) {
 		s.ssh("send", "--enter", "deploy", "cat "+title+"; read -sp Secret: x")
 		p.until(entry + `.querySelector('.state').textContent.startsWith('secret')`)
 		p.until(fmt.Sprintf(`(%s.querySelector('.title')?.textContent ?? '').replace(/ +/g, ' ') === %q`, entry, c.shown))
+		// The notification comes a moment later.
+		p.until(fmt.Sprintf(`((entry) => told.at(-1)?.body === [entry.querySelector('.title')?.textContent, document.querySelector('.brand').textContent].filter(Boolean).join(' \u2013 '))(%s)`, entry))
 		for what, test := range map[string]string{
 			"the entry begins with the NAME": `entry.querySelector('.name').textContent === 'deploy' && entry.innerText.trim().split('\n')[1] === 'deploy'`,
 			"the hint is the title's":        `entry.title.endsWith(shown)`,
@@ -326,12 +330,11 @@ func TestATitleCannotPoseAsTheHost(t *testing.T) {
 			"it turns nothing around":        `!shown || getComputedStyle(entry.querySelector('.title')).unicodeBidi === 'isolate'`,
 			"the window has the host's own":  `document.title === '(1) build \u2013 ' + document.querySelector('.brand').textContent`,
 			"the tab has the NAME":           `[...document.querySelectorAll('[role=tab]')].map((t) => t.ariaLabel).join() === 'build'`,
-			"it is notified of as a title":   `told.at(-1).title === 'deploy: asks for a secret' && told.at(-1).body === shown`,
+			"it is notified of as a title":   `told.at(-1).title === 'deploy: asks for a secret'`,
 			"nothing unseen is left":         `!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/.test(document.querySelector('.sidebar').innerText + entry.ariaLabel + entry.title + told.at(-1).body)`,
 		} {
-			if !eval[bool](p, fmt.Sprintf(`((entry, shown) => %s)(%s, %[2]s.querySelector('.title')?.textContent ?? '')`, test, entry)) {
-				t.Errorf("title %q: not so: %s: %s", c.title, what, eval[string](p, entry+`.outerHTML + document.title + JSON.stringify(told.at(-1))`))
-			}
+			t.Logf("title %q: %s", c.title, what)
+			p.until(fmt.Sprintf(`((entry, shown) => %s)(%s, %[2]s.querySelector('.title')?.textContent ?? '')`, test, entry))
 		}
 		p.shot("title")
 		s.ssh("send", "--enter", "deploy", "x")

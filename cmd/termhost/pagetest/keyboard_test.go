@@ -19,18 +19,31 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
+	other := s.open(s.ticket("build") + "&debug=screen").ready()
+	other.shows("build", "# ")
+	other.takesIt()
+	other.until(`document.querySelector('.pane.held')`)
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "# ")
-	p.until(`document.querySelector('.pane .who').innerText === 'held by root'`)
+	p.until(`document.querySelector('.pane .who').innerText === 'held by root/page'`)
 	p.run(chromedp.Evaluate[chromedp.Void](`(() => { // no notice goes because of its time
 		const later = setTimeout;
 		window.setTimeout = (f, ms) => ms === 5000 ? 0 : later(f, ms);
 	})()`))
 	p.typeLine("build", "echo never")
-	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root')`)
+	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root/page')`)
 
 	p.prefix() // alone it shows its keys
-	p.until(`document.querySelector('.notices').innerText.includes('pick a terminal')`)
+	p.until(`document.querySelector('.prefix-keys table')?.innerText.includes('pick a terminal')`)
+	p.shot("prefix")
+	p.keys("\x1b") // leaves them, and reaches no program
+	p.until(`!document.querySelector('.prefix-keys table')`)
+	p.commands("?")
+	p.until(`document.querySelectorAll('dialog.keys table').length === 2`)
+	p.shot("keys")
+	p.keys("\x1b")
+	p.until(`!document.querySelector('dialog')`)
+	p.prefix()
 	p.keys("c")
 	p.until(`document.querySelector('.pane.held')`)
 	p.until(`!document.querySelector('.notices').innerText.includes('Held by')`) // it is untrue
@@ -38,11 +51,10 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	p.shows("build", "\ntyped here")
 
 	// Another page takes it: both say who has it.
-	other := s.open(s.ticket("build") + "&debug=screen").ready()
 	other.shows("build", "typed here")
-	other.click("button", "Take the keyboard")
+	other.takesIt()
 	other.until(`document.querySelector('.pane.held')`)
-	p.until(`document.querySelector('.notices').innerText.includes('root/page#2 has the keyboard')`)
+	p.until(`document.querySelector('.notices').innerText.includes('root/page has the keyboard')`)
 	p.shot("keyboard-lost")
 	other.click("button", "Hand back")
 	p.until(`document.querySelector('.pane.held')`)
@@ -94,27 +106,6 @@ func TestWhatAnAgentWantsToTypeIsShown(t *testing.T) {
 	p.sameAs(s, "work")
 }
 
-func TestTabsAreDraggedIntoPanes(t *testing.T) {
-	slowtest.Skip(t)
-	onPage(t)
-	s := newSite(t)
-	s.ssh("new", "-d", "-n", "build")
-	s.ssh("new", "-d", "-n", "logs")
-	p := s.open(s.ticket("build", "logs") + "&debug=screen").ready()
-	p.shows("build", "# ")
-	p.run(chromedp.Evaluate[chromedp.Void](`(() => {
-		const data = new DataTransfer(), tab = document.querySelectorAll('.tab')[1];
-		tab.dispatchEvent(new DragEvent('dragstart', { dataTransfer: data, bubbles: true }));
-		const pane = document.querySelector('.pane'), box = pane.getBoundingClientRect();
-		for (const type of ['dragover', 'drop']) pane.dispatchEvent(new DragEvent(type, { dataTransfer: data,
-			bubbles: true, cancelable: true, clientX: box.right - 5, clientY: box.top + box.height / 2 }));
-	})()`))
-	p.shows("build", "# ")
-	p.shows("logs", "# ")
-	p.until(`location.hash.startsWith('#/build+logs')`)
-	p.shot("dragged")
-}
-
 func TestTheScreenIsTheHostsAfterItsRestart(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)
@@ -122,7 +113,7 @@ func TestTheScreenIsTheHostsAfterItsRestart(t *testing.T) {
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "# ")
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 	p.typeLine("build", "printf '\\033[31mred\\033[m 日本 👩‍👩‍👧 é\\n'; seq 50")
 	p.shows("build", "\n50\n")
@@ -154,7 +145,7 @@ func TestTheMouseIsReportedInBytes(t *testing.T) {
 	p.until(`document.querySelector('.xterm.enable-mouse-events')`)
 	const width = `document.querySelector('.xterm-screen').getBoundingClientRect().width`
 	cell := eval[float64](p, width+` / 80`)
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(fmt.Sprintf(`%s > %f`, width, 150*cell)) // it has the size of its pane
 	at := eval[[]float64](p, fmt.Sprintf(`(() => {
 		const box = document.querySelector('.xterm-screen').getBoundingClientRect();

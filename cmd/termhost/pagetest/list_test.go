@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // entry is an expression for a part of a terminal's entry in the list, "" where there is none.
@@ -20,6 +21,7 @@ func entry(name, part string) string {
 // TestTheListTellsWhatGoesOn: which command runs and for how long, or ran last; where; what a program
 // asks, and since when; who types. Its head is the machine's name, as is the window's title.
 func TestTheListTellsWhatGoesOn(t *testing.T) {
+	slowtest.Skip(t)
 	onPage(t)
 	s := newSite(t)
 	src := filepath.Join(s.dir, "src")
@@ -55,6 +57,15 @@ func TestTheListTellsWhatGoesOn(t *testing.T) {
 	p.until(entry("copy", ".what") + ` === 'Overwrite? [y/N]'`)
 	s.ssh("send", "--enter", "copy", "")
 	p.until(entry("copy", ".what") + ` === '' && ` + entry("copy", ".state") + ` !== ''`)
+
+	// What its program says of itself, and its labels, which the filter finds.
+	s.ssh("label", "copy", "project=shop")
+	s.ssh("status", "copy", "working", "on", "it")
+	p.until(entry("copy", ".what") + ` === 'on it' && ` + entry("copy", ".where") + ` === 'project=shop'`)
+	s.ssh("status", "copy", "waiting", "may", "I?")
+	p.until(entry("copy", ".what") + ` === 'may I?' && /^waits/.test(` + entry("copy", ".state") + `)`)
+	s.ssh("status", "copy", "done", "it", "is")
+	p.until(entry("copy", ".what") + ` === 'it is' && ` + entry("copy", ".state") + ` === 'is done'`)
 
 	// Ages as people say them.
 	for ms, want := range map[int]string{0: "0 s", -5000: "0 s", 59_999: "59 s", 60_000: "1 m", 3_599_000: "59 m",

@@ -53,7 +53,7 @@ func TestThePageWorksBehindAProxy(t *testing.T) {
 	proxy := httptest.NewServer(proxyTo(s, "/x/y"))
 	defer proxy.Close()
 	p := s.open(s.ticket("--url", proxy.URL+"/x/y/", "build") + "&debug=screen").ready()
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 	p.typeLine("build", "echo through $((6*7)) proxies")
 	p.shows("build", "through 42 proxies")
@@ -312,7 +312,7 @@ func TestTheSamePageTwice(t *testing.T) {
 	}
 	q := duplicate("")
 	q.shows("build", "# ")
-	q.click("button", "Take the keyboard")
+	q.takesIt()
 	q.until(`document.querySelector('.pane.held')`)
 	p.until(`document.querySelector('.pane .who').innerText.startsWith('held by')`)
 	if eval[int](p, `document.querySelectorAll('.pane.held').length`) != 0 {

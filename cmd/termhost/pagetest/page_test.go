@@ -24,7 +24,7 @@ func TestThePageShowsATerminal(t *testing.T) {
 	s.ssh("send", "--enter", "build", "echo $((40+2)) is the answer")
 	p.shows("build", "42 is the answer")
 	p.sameAs(s, "build")
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 	p.typeLine("build", "echo typed $((1+1)) here")
 	p.shows("build", "typed 2 here")
@@ -98,7 +98,7 @@ func TestPageLooks(t *testing.T) {
 		p.shows("build", fmt.Sprintf("line %d", i+1))
 	}
 	p.shot("dark")
-	p.click("button", "Take the keyboard")
+	p.takesIt()
 	p.until(`document.querySelector('.pane.held')`)
 	p.typeLine("build", "vim -c 'set nu' /etc/passwd")
 	p.shows("build", "root")

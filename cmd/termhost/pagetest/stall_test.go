@@ -95,3 +95,35 @@ func TestANetworkStandsStill(t *testing.T) {
 	}
 	p.sameAs(s, "build")
 }
+
+// What another host of the fleet does not answer, which is silent, is no silence of the page's own.
+func TestAHostThatAnswersIsNotSaidToStandStill(t *testing.T) {
+	slowtest.Skip(t)
+	onPage(t)
+	s := newSite(t)
+	p := s.open(s.ticket()).ready()
+	for answers, want := range map[bool]string{true: "", false: "true at 6"} {
+		got := eval[string](p, module("rpc.js")+fmt.Sprintf(`.then(({ RPC }) => {
+			const sent = [], stalls = [], before = performance.now;
+			const socket = { readyState: WebSocket.OPEN, send: (m) => sent.push(JSON.parse(m)), close() {} };
+			let at = 1000;
+			performance.now = () => at;
+			const rpc = new RPC(socket);
+			clearInterval(rpc.timer);
+			rpc.onstall = (stalled) => stalls.push(stalled + ' at ' + (at / 1000 - 1));
+			rpc.notify('dispatchAction', {});
+			for (let second = 1; second < 20; second++) {
+				at += 1000;
+				rpc.check();
+				for (const m of sent.splice(0)) {
+					if (%v && m.method === 'ping') rpc.receive(JSON.stringify({ id: m.id, result: null }));
+				}
+			}
+			performance.now = before;
+			return stalls.join();
+		})`, answers))
+		if got != want {
+			t.Errorf("where the host answers pings, which is %v, it stalls %q, want %q", answers, got, want)
+		}
+	}
+}

@@ -1,18 +1,11 @@
 package pagetest
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"crypto/sha512"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -38,53 +31,10 @@ var codeFiles = map[string]string{
 	"package/lib/vscode/out/vs/code/browser/workbench/workbench.js": "workbench.js",
 }
 
-// installCode returns a folder with codeFiles. Without npm, or what it downloads from, the test is
-// missing; npm keeps what it has downloaded.
+// installCode returns a folder with codeFiles.
 func installCode(t *testing.T) string {
 	t.Helper()
-	slowtest.Programs(t, "npm")
-	dir := t.TempDir()
-	npm := exec.Command("npm", "pack", "--prefer-offline", "--ignore-scripts", "--loglevel=error",
-		codePackage)
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		slowtest.Missing(t, "npm pack: %v\n%s", err, out)
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
-	hosttest.Check(t, err)
-	if len(files) != 1 {
-		t.Fatalf("npm pack has made %q", files)
-	}
-	packed, err := os.ReadFile(files[0])
-	hosttest.Check(t, err)
-	hash := sha512.Sum512(packed)
-	if got := "sha512-" + base64.StdEncoding.EncodeToString(hash[:]); got != codeIntegrity {
-		t.Fatalf("%s is %s, want %s", codePackage, got, codeIntegrity)
-	}
-	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
-	hosttest.Check(t, err)
-	archive, found := tar.NewReader(unzipped), 0
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		hosttest.Check(t, err)
-		name := codeFiles[header.Name]
-		if name == "" {
-			continue
-		}
-		found++
-		f, err := os.Create(filepath.Join(dir, name))
-		hosttest.Check(t, err)
-		_, err = io.Copy(f, archive)
-		hosttest.Check(t, err)
-		hosttest.Check(t, f.Close())
-	}
-	if found != len(codeFiles) {
-		t.Fatalf("%s has %d of the files %v", codePackage, found, codeFiles)
-	}
-	return dir
+	return npmFiles(t, codePackage, codeIntegrity, codeFiles)
 }
 
 // openCode opens a page with VS Code's client, which is connected to a host.

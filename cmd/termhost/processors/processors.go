@@ -7,6 +7,15 @@
 // threads find nothing, but make two thirds of the context switches, and take the core away from
 // the program that is to answer. With one processor, the goroutines of a key run one after the
 // other on the thread that the kernel has woken.
+//
+// What is left of a key and its echo over SSH: the kernel wakes a thread twice, when the key has
+// come and when the program has answered, as it does with sshd. The first time x/crypto's reader
+// decrypts the packet and passes it to its mux by a channel, which passes it to the viewer's input
+// loop by a condition variable, which writes to the pty. The second time the pty's reader feeds the
+// screen and the log, and the viewer's loop encrypts and writes. Each time the runtime asks the
+// poller once without waiting (epoll_pwait) before it sleeps in it, and the reader has tried in
+// vain to read more, because the poller tells of what is new only. So a key takes two writes, three
+// reads, a poll and five calls of epoll_pwait. Its write to the log comes 5 ms later, by a timer.
 package processors
 
 import (

@@ -30,7 +30,10 @@ func (s watcherSink) Reply(p []byte) {
 func (s watcherSink) Clipboard([]byte) {}
 
 // Notification does nothing: the user's terminal has got it as well.
-func (s watcherSink) Notification([]byte) {}
+func (s watcherSink) Notification([]byte, string) {}
+
+// DrawsPictures returns false: watchers get boxes.
+func (s watcherSink) DrawsPictures() bool { return false }
 
 // Title does nothing: Data contains the sequence.
 func (s watcherSink) Title(string) {}

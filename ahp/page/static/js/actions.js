@@ -1,11 +1,13 @@
 // What the person can do to terminals.
 
 import { ask, notice } from './dialogs.js';
+import { keyHelp } from './keyhelp.js';
 import { mostPanes } from './layout.js';
-import { exitOf, nameOf, namePattern } from './reducers.js';
+import { exitOf, hostOf, nameOf } from './reducers.js';
+import { RPCError } from './rpc.js';
 import { need } from './standing.js';
 import { settings } from './theme.js';
-import { terminalURI } from './wire.js';
+import { terminalExists, terminalURI } from './wire.js';
 
 /** @typedef {import('./pane.js').Actions} PaneActions */
 
@@ -15,6 +17,7 @@ export class Actions {
   panes = null;
   /** @type {import('./list.js').List | null} */
   list = null;
+  making = false; // a terminal
 
   /**
    * @param {import('./connection.js').Connection} connection
@@ -30,39 +33,50 @@ export class Actions {
   /** @param {string} name */
   info(name) { return this.connection.find(name); }
 
-  freeName() {
-    for (let i = 1; ; i++) if (!this.info(`web-${i}`)) return `web-${i}`;
+  /**
+   * create makes a terminal at once, with the person's shell, in the directory of the one that it was
+   * asked from, and shows it.
+   * @param {'' | 'h' | 'v'} [beside] Where: beside the pane with the focus, below it, or else in a tab.
+   * @param {string} [host] On which, of the fleet; '': this one; undefined: that of what it was asked from.
+   */
+  async create(beside = '', host) {
+    const from = this.panes?.focused?.view, here = hostOf(from?.name ?? ''), on = host ?? here;
+    const wanted = from?.missing && !beside && host === undefined ? from.name : ''; // which the page has said it may be
+    const { cwd = '' } = from && !from.missing && !from.state.client && on === here ? from.state : {};
+    if (this.making) return; // a key that is held makes one
+    this.making = true;
+    try {
+      const name = await this.make(wanted, cwd, on);
+      if (beside) this.layout.splitFocus(name, beside);
+      else this.layout.show(name);
+    } catch (e) {
+      notice(/** @type {Error} */ (e).message);
+    } finally {
+      this.making = false;
+    }
   }
 
   /**
-   * create asks what to run, and shows it.
-   * @param {{beside: 'h' | 'v'} | null} [where] Beside the pane with the focus; otherwise in a tab.
+   * make makes a terminal and returns its NAME. Where its directory is gone it begins at home.
+   * @param {string} wanted A NAME; "": the first that is free.
+   * @param {string} cwd A URI; "": home.
+   * @param {string} on The host; "": this one.
    */
-  async create(where = null) {
-    const shown = where ? undefined : this.panes?.focused;
-    const answer = await ask({
-      title: 'New terminal', yes: 'New',
-      fields: [
-        { name: 'name', label: 'Name', value: shown?.view.missing ? shown.name : this.freeName(), pattern: namePattern,
-          hint: '1 to 64 letters, digits, dots, underscores and dashes' },
-        { name: 'command', label: 'Command', placeholder: 'your shell' },
-        { name: 'dir', label: 'Directory', placeholder: 'home', pattern: '(/.*)?',
-          hint: 'an absolute path on the host' },
-      ],
-    });
-    if (!answer) return;
-    const { name, command, dir } = answer;
-    try {
-      await this.connection.request('createTerminal', {
-        channel: terminalURI(name), claim: { kind: 'client', clientId: this.connection.clientId },
-        ...(dir && { cwd: 'file://' + dir.split('/').map(encodeURIComponent).join('/') }),
-        ...(command && { _meta: { termhost: { command: '/bin/sh', args: ['-c', command] } } }),
-      });
-    } catch (e) {
-      return notice(/** @type {Error} */ (e).message);
+  async make(wanted, cwd, on) {
+    for (let i = 1; ; i++) {
+      const name = wanted || `${on && on + '/'}web-${i}`;
+      if (!wanted && this.info(name)) continue;
+      try {
+        await this.connection.request('createTerminal', { channel: terminalURI(name),
+          claim: { kind: 'client', clientId: this.connection.clientId }, ...(cwd && { cwd }) });
+        return name;
+      } catch (e) {
+        const taken = e instanceof RPCError && e.code === terminalExists && !wanted;
+        const gone = cwd && /^cannot start in /.test(/** @type {Error} */ (e).message);
+        if (!taken && !gone) throw e;
+        if (gone) [cwd, i] = ['', i - 1];
+      }
     }
-    if (where) this.layout.splitFocus(name, where.beside);
-    else this.layout.show(name);
   }
 
   /**
@@ -74,6 +88,7 @@ export class Actions {
     switch (key) {
       case 'd': return this.close(name);
       case '+': return void this.create();
+      case '?': return keyHelp();
       case 'l': return this.list?.field.focus();
       case '\t': return this.layout.back();
       case 'b': return this.panes?.panes.get(name)?.focusBar();
@@ -91,11 +106,11 @@ export class Actions {
   }
 
   /**
-   * @param {string} name
+   * @param {string[]} moved
    * @param {string} target
    * @param {import('./drag.js').Side} side
    */
-  place(name, target, side) { this.layout.place(name, target, side); }
+  place(moved, target, side) { this.layout.place(moved, target, side); }
 
   /**
    * decide answers what an agent wants to type.
@@ -109,24 +124,40 @@ export class Actions {
     return this.tried(this.connection.request('termhost/approve', { channel, ask, decision, ...(reason && { reason }) }));
   }
 
+  /**
+   * answer types the answer to a question, if the program still asks that; "": it shows the terminal.
+   * @param {string} name
+   * @param {string} question
+   * @param {string} text
+   */
+  async answer(name, question, text) {
+    this.layout.show(name);
+    const view = this.panes?.panes.get(name)?.view;
+    if (!text || !view) return;
+    await view.untilShown();
+    if (!await view.keyboard.here()) return;
+    if (view.meta.question !== question || view.meta.waiting !== 'input') return notice('It does not ask that any more: nothing was typed.');
+    view.keyboard.send(text + '\r');
+  }
+
   /** @param {string} name */
   focus(name) { this.layout.focusOn(name); }
 
   /** @param {string} name */
   close(name) {
     const keyboard = this.panes?.panes.get(name)?.view.keyboard;
-    if (settings.values.release && keyboard?.told.lender) void keyboard.handBack();
+    if (settings.values.release) void keyboard?.handBack(true);
     this.layout.close(name);
   }
 
   /**
-   * split makes room beside a terminal, for a new one. Alt-click in the list puts others there.
+   * split shows a new terminal beside another one. Alt-click in the list puts others there.
    * @param {string} name
    * @param {'h' | 'v'} dir
    */
   split(name, dir) {
     this.layout.focusOn(name);
-    void this.create({ beside: dir });
+    void this.create(dir);
   }
 
   /** @param {string} name */
@@ -179,5 +210,6 @@ export class Actions {
 
   commands() { return settings.values.commands; }
 
-  toggleCommands() { settings.set({ commands: !this.commands() }); }
+  /** @param {boolean} on */
+  showCommands(on) { settings.set({ commands: on }); }
 }

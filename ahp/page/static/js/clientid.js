@@ -3,10 +3,14 @@
 
 const stored = 'termhost.client';
 
-/** @returns {Promise<string>} */
-export async function clientId() {
+/**
+ * clientId returns it.
+ * @param {boolean} again Whether the tab is logged in as before: a name belongs to who has used it first.
+ * @returns {Promise<string>}
+ */
+export async function clientId(again) {
   const old = sessionStorage.getItem(stored);
-  if (old && await take(old)) return old;
+  if (again && old && await take(old)) return old;
   const id = 'page-' + Array.from(crypto.getRandomValues(new Uint8Array(6)),
     (b) => b.toString(16).padStart(2, '0')).join('');
   sessionStorage.setItem(stored, id);

@@ -3,8 +3,20 @@
 /** How much a program may copy, in characters of base64. */
 const maxCopy = 1 << 20;
 
-/** readPaste returns what the clipboard has. The browser may ask the person first. */
-export function readPaste() { return navigator.clipboard.readText(); }
+/**
+ * readPaste returns what the clipboard has: a text, or pictures. The browser may ask the person first.
+ * @returns {Promise<string | File[]>}
+ */
+export async function readPaste() {
+  const text = await navigator.clipboard.readText();
+  if (text) return text;
+  const pictures = [];
+  for (const item of await navigator.clipboard.read()) {
+    const type = item.types.find((t) => t.startsWith('image/'));
+    if (type) pictures.push(new File([await item.getType(type)], `picture.${type.slice('image/'.length)}`, { type }));
+  }
+  return pictures.length ? pictures : '';
+}
 
 /**
  * copyFromProgram puts what a program copies (OSC 52) into the clipboard, and returns what to tell;

@@ -26,7 +26,7 @@ export class Commands {
     this.list = h('ol', { role: 'list', 'aria-label': 'Commands' });
     this.rove = new Rove(this.list, 'button');
     this.empty = h('p', { class: 'empty' });
-    this.element = h('aside', { class: 'commands', tabIndex: -1, 'aria-label': 'Commands of the terminal' }, 
+    this.element = h('section', { class: 'commands', tabIndex: -1, 'aria-label': 'Commands of the terminal' }, 
       h('header', {}, h('h2', {}, 'Commands'), button('Close the commands', '\u00d7', () => o.closed(), 'icon')), this.list, this.empty);
     this.timer = setInterval(() => this.tick(), 1000);
   }

@@ -11,8 +11,10 @@ import { settings } from './theme.js';
 /** @type {[string, string, import('./modifiers.js').Key][]} Name, label, key. */
 const keys = [
   ['Left', '\u2190', 'Left'], ['Down', '\u2193', 'Down'], ['Up', '\u2191', 'Up'], ['Right', '\u2192', 'Right'],
-  ['Page up', 'PgUp', 'PageUp'], ['Page down', 'PgDn', 'PageDown'],
+  ['PgUp', 'PgUp', 'PageUp'], ['PgDn', 'PgDn', 'PageDown'],
 ];
+/** What a shell's line has and the first level of a phone's keyboard has not. */
+const signs = ['|', '~', '/', '-'];
 
 export class Compose {
   secret = false;
@@ -33,7 +35,9 @@ export class Compose {
       button('Tab', 'Tab', () => this.type(modifiers.apply('\t'))), this.ctrl, this.alt,
       ...keys.map(([name, label, key]) => button(name, label, () => {
         this.type(modifiers.key(key, !!this.current()?.screen.term.modes.applicationCursorKeysMode));
-      })));
+      })),
+      ...signs.map((sign) => button(sign, sign, () => this.sign(sign))),
+      button('Enter', 'Enter', () => this.type(modifiers.apply('\r'))));
     row.addEventListener('pointerdown', (e) => e.preventDefault()); // the keyboard on the screen stays
     this.field = this.makeField(false);
     this.line = h('div', { class: 'line' });
@@ -108,17 +112,30 @@ export class Compose {
     this.type(modifiers.apply(char));
   }
 
+  /**
+   * sign inserts a character where the person writes: into the line, or else into the terminal.
+   * @param {string} char
+   */
+  sign(char) {
+    const { field } = this;
+    if (field !== document.activeElement || modifiers.armed) return this.type(modifiers.apply(char));
+    field.setRangeText(char, field.selectionStart ?? 0, field.selectionEnd ?? 0, 'end');
+    this.before = field.value;
+  }
+
   /** @param {string} data What a key sends. */
   type(data) { this.current()?.screen.term.input(data); }
 
   /** @param {string} end What follows the text. */
   async send(end) {
-    const view = this.current(), { field } = this;
-    if (!view) return;
-    if (!view.holds) return view.keyboard.send(''); // which says who has it
-    if (field.value && !await view.keyboard.paste(field.value)) return field.focus();
+    const view = this.current();
+    if (!view || !await view.keyboard.here()) return;
+    const { value } = this.field;
+    if (value && !await view.keyboard.paste(value)) return this.field.focus();
     if (end) view.screen.term.input(end);
-    field.value = this.before = '';
+    const { field } = this; // another one, perhaps, if a program has begun to ask for a secret meanwhile
+    if (field.value.startsWith(value)) field.value = field.value.slice(value.length);
+    this.before = field.value;
     field.focus();
   }
 }

@@ -3,10 +3,10 @@
 
 import { oneLine } from './format.js';
 import { Inputs } from './input.js';
-import { calledOf, nameOf } from './reducers.js';
+import { awayOf, calledOf, nameOf } from './reducers.js';
 import { Lost, RPC, RPCError } from './rpc.js';
 import { Refused } from './session.js';
-import { ack, asked, asks, clipboard, looking, rootURI, terminalURI, trustOver, unsubscribed, utf8Length, wanting } from './wire.js';
+import { ack, asked, asks, clipboard, fleetHosts, grouped, hostSilent, looking, picture, rootURI, screenFirst, terminalURI, trustOver, unsubscribed, utf8Length, wanting } from './wire.js';
 
 /**
  * @typedef {import('./session.js').Session} Session
@@ -17,12 +17,23 @@ import { ack, asked, asks, clipboard, looking, rootURI, terminalURI, trustOver, 
  *   gone(): void, end(reason: string): void}} Follower
  * @typedef {{channel: string, action: any, serverSeq: number, rejectionReason?: string,
  *   origin?: {clientId: string, clientSeq: number}}} Envelope
+ * @typedef {{host: string, self?: boolean, unreachable?: string}} Host
  * @typedef {'connecting' | 'ready' | 'lost' | 'refused' | 'replaced'} Status
  */
 
 const versions = ['1.0.0', '0.9.0'];
-const abilities = { [ack.capability]: { window: ack.window }, [clipboard]: {}, [asked]: {}, [asks]: {} };
+/**
+ * parts are how many lines before a terminal's screen, and commands, are wanted with it, by how long a
+ * way there and back takes at most, in ms: what takes long may be carried slowly, too.
+ */
+const parts = [
+  { within: 100, scrollback: 5000, commands: 200 },
+  { within: 250, scrollback: 500, commands: 50 },
+  { within: Infinity, scrollback: 50, commands: 20 },
+];
 const firstDelay = 250, longestDelay = 5000;
+/** How long to wait before a host is asked again that is silent, though the list does not say so. */
+const askAgain = 1000;
 
 /**
  * Connection dispatches the events "status", when its status has changed or it stalls, "list", when
@@ -47,18 +58,29 @@ export class Connection extends EventTarget {
   lastSeen = 0;
   known = false; // whether the host has known this clientId
   clientSeq = Date.now() * 1000; // greater than any of this page before it was loaded anew
-  /** @type {Map<number, (error: Error | null) => void>} */
+  /** @type {Map<number, {channel: string, answered: (error: Error | null) => void}>} By clientSeq: what is not answered. */
   dispatched = new Map();
   inputs = new Inputs(this);
   directory = '';
   host = ''; // what the host's machine is called
+  /** @type {Host[]} Those of the fleet; none: the host is in none. */
+  hosts = [];
+  person = ''; // the clientId of the person's SSH sessions
   ahead = 0; // how much the host's clock is ahead of this one, in ms
   attempts = 0;
   unacknowledged = 0;
+  acknowledgedAt = -Infinity; // when something was, last
+  acknowledging = 0; // the timer that will
   /** @type {string[]} The URIs of the terminals that the person looks at. */
   lookedAt = [];
   /** @type {Map<string, string>} By URI: why terminals want the person. */
   wanted = new Map();
+  /** @type {Map<string, string>} By URI: what their programs say of that. */
+  says = new Map();
+  /** @type {Map<string, string>} By URI: which terminals belong together. */
+  groups = new Map();
+  /** @type {Map<string, boolean>} By URI: the keyboards that nobody else would lose; true: a closed page of the person's had it. */
+  unused = new Map();
 
   constructor() {
     super();
@@ -81,6 +103,22 @@ export class Connection extends EventTarget {
     this.status = status;
     this.reason = reason;
     this.dispatchEvent(new Event('status'));
+  }
+
+  /** Whether the page may make terminals. */
+  get maker() { return !!this.session && !this.observer && !this.session.bounded; }
+
+  /** What is wanted with a terminal's screen. */
+  get screenPart() {
+    const trip = this.session?.trip ?? 0;
+    const { scrollback, commands } = parts.find((p) => trip <= p.within) ?? parts[0];
+    return { scrollback, commands };
+  }
+
+  /** What the page can do beyond AHP. */
+  get abilities() {
+    return { [ack.capability]: { window: ack.window, prompt: true }, [screenFirst]: this.screenPart,
+      [clipboard]: {}, [asked]: {}, [asks]: {}, [picture]: {} };
   }
 
   /** Whether the page may only look. */
@@ -111,7 +149,7 @@ export class Connection extends EventTarget {
         this.joined = false;
         const lost = [...this.dispatched.values()];
         this.dispatched.clear();
-        for (const answered of lost) answered(new Lost('the connection was lost'));
+        for (const { answered } of lost) answered(new Lost('the connection was lost'));
       }
       await this.pause();
     }
@@ -145,6 +183,14 @@ export class Connection extends EventTarget {
       if (method === 'action') this.receive(params);
       else if (method === wanting) {
         this.wanted = new Map(params.terminals.map((/** @type {{terminal: string, why: string}} */ t) => [t.terminal, t.why]));
+        this.says = new Map(params.terminals.map((/** @type {{terminal: string, text?: string}} */ t) => [t.terminal, t.text ?? '']));
+        this.unused = new Map((params.keyboards ?? []).map((/** @type {{terminal: string, window?: boolean}} */ k) => [k.terminal, !!k.window]));
+        if (this.listed) this.list(this.terminals);
+      } else if (method === grouped) {
+        this.groups = new Map(Object.entries(params.groups));
+        if (this.listed) this.list(this.terminals);
+      } else if (method === fleetHosts) {
+        this.hosts = params.hosts;
         if (this.listed) this.list(this.terminals);
       } else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
       else if (method === asked) this.asked(params);
@@ -166,15 +212,17 @@ export class Connection extends EventTarget {
     const answer = rpc.request('initialize', {
       channel: rootURI, protocolVersions: versions, clientId: this.clientId,
       clientInfo: { name: 'termhost page' }, initialSubscriptions: [rootURI],
-      _meta: abilities,
+      _meta: this.abilities,
     });
     this.joined = true; // what is sent from now on comes behind
     const subscribed = Promise.all([...this.followers].map(([uri, f]) => this.subscribe(uri, f)));
     const hello = await answer;
     this.inputs.resolve(undefined);
     this.directory = hello.defaultDirectory ?? '';
-    const { hostname = '', time = Date.now() } = hello._meta?.termhost ?? {};
+    const { hostname = '', time = Date.now(), person = '' } = hello._meta?.termhost ?? {};
+    this.person = person;
     this.host = oneLine(hostname, 64);
+    this.session?.remember(this.host);
     this.ahead = time - Date.now();
     this.lastSeen = Math.max(this.lastSeen, hello.serverSeq);
     for (const s of hello.snapshots) {
@@ -212,7 +260,7 @@ export class Connection extends EventTarget {
     try {
       replay = await rpc.request('reconnect', {
         channel: rootURI, clientId: this.clientId, lastSeenServerSeq: this.lastSeen,
-        subscriptions: [rootURI, ...uris], _meta: abilities,
+        subscriptions: [rootURI, ...uris], _meta: this.abilities,
       });
     } catch (e) {
       if (e instanceof RPCError) return false;
@@ -230,13 +278,17 @@ export class Connection extends EventTarget {
   receive(e) {
     this.lastSeen = Math.max(this.lastSeen, e.serverSeq);
     const own = e.origin?.clientId === this.clientId ? e.origin.clientSeq : 0;
-    if (own) {
-      const w = this.dispatched.get(own);
+    const sent = this.dispatched.get(own);
+    if (sent?.channel === e.channel) { // another channel's host knows nothing of it
       this.dispatched.delete(own);
-      w?.(e.rejectionReason ? new RPCError({ code: 0, message: e.rejectionReason }) : null);
+      sent.answered(e.rejectionReason ? new RPCError({ code: 0, message: e.rejectionReason }) : null);
     }
     if (e.rejectionReason) return;
-    if (e.action.type === 'root/terminalsChanged') this.list(e.action.terminals);
+    if (e.action.type === 'root/terminalsChanged') {
+      this.list(e.action.terminals);
+      // The host has come into its first fleet: it tells its hosts to those who say anew where they look.
+      if (!this.hosts.length && this.terminals.some((t) => t._meta?.termhost?.host)) this.lookAnew();
+    }
     const follower = this.followers.get(e.channel);
     if (follower) follower.action(e);
     else if (e.action.type === 'terminal/data') this.acknowledge(utf8Length(e.action.data));
@@ -269,7 +321,13 @@ export class Connection extends EventTarget {
   list(terminals) {
     this.terminals = terminals;
     this.listed = true;
-    for (const t of terminals) t.wants = this.wanted.get(t.resource);
+    for (const t of terminals) {
+      t.wants = this.wanted.get(t.resource);
+      t.says = this.says.get(t.resource);
+      t.closedWindow = this.unused.get(t.resource);
+      t.person = this.person;
+      t.group = this.groups.get(t.resource);
+    }
     this.dispatchEvent(new Event('list'));
   }
 
@@ -280,7 +338,12 @@ export class Connection extends EventTarget {
   look(uris) {
     if (uris.join() === this.lookedAt.join()) return;
     this.lookedAt = uris;
-    if (this.joined) this.rpc?.notify(looking, { channel: rootURI, terminals: uris });
+    this.lookAnew();
+  }
+
+  /** lookAnew says it once more. */
+  lookAnew() {
+    if (this.joined) this.rpc?.notify(looking, { channel: rootURI, terminals: this.lookedAt });
   }
 
   /**
@@ -289,8 +352,16 @@ export class Connection extends EventTarget {
    */
   acknowledge(bytes) {
     this.unacknowledged += bytes;
-    if (this.unacknowledged < ack.every || !this.rpc) return;
-    this.rpc.notify(ack.method, { channel: rootURI, bytes: this.unacknowledged });
+    const soon = this.acknowledgedAt + ack.within - performance.now();
+    if (this.unacknowledged >= ack.every || soon <= 0) this.acknowledgeNow();
+    else this.acknowledging ||= window.setTimeout(() => this.acknowledgeNow(), soon);
+  }
+
+  acknowledgeNow() {
+    clearTimeout(this.acknowledging);
+    this.acknowledging = 0;
+    this.acknowledgedAt = performance.now();
+    if (this.unacknowledged) this.rpc?.notify(ack.method, { channel: rootURI, bytes: this.unacknowledged });
     this.unacknowledged = 0;
   }
 
@@ -309,11 +380,27 @@ export class Connection extends EventTarget {
    * @param {Follower} follower
    */
   async subscribe(uri, follower) {
+    const { rpc } = this;
     try {
-      const { snapshot } = await this.request('subscribe', { channel: uri });
+      const { snapshot } = await this.request('subscribe',
+        { channel: uri, _meta: { [screenFirst]: this.screenPart } });
       if (this.followers.get(uri) === follower) follower.snapshot(snapshot.state);
     } catch (e) {
-      if (e instanceof RPCError) follower.gone();
+      if (!(e instanceof RPCError)) return; // it is subscribed to when the connection is back
+      if (e.code !== hostSilent) return follower.gone();
+      await this.hostBack(uri);
+      if (this.rpc === rpc && this.followers.get(uri) === follower) void this.subscribe(uri, follower);
+    }
+  }
+
+  /**
+   * hostBack waits until a terminal's host is worth being asked again.
+   * @param {string} uri
+   */
+  async hostBack(uri) {
+    await new Promise((resolve) => setTimeout(resolve, askAgain));
+    while (awayOf(this.terminals.find((t) => t.resource === uri))) {
+      await new Promise((resolve) => this.addEventListener('list', resolve, { once: true }));
     }
   }
 
@@ -355,7 +442,7 @@ export class Connection extends EventTarget {
   post(channel, action, answered) {
     const clientSeq = this.clientSeq++;
     if (this.rpc) {
-      this.dispatched.set(clientSeq, answered);
+      this.dispatched.set(clientSeq, { channel, answered });
       this.rpc.notify('dispatchAction', { channel, clientSeq, action });
     } else queueMicrotask(() => answered(new Lost('there is no connection')));
     return clientSeq;

@@ -1,37 +1,79 @@
-// Tabs that are dragged into panes: the terminal is then shown beside the one it was dropped on.
+// Terminals that are dragged, by their title, their tab or their entry in the list: beside the one
+// that they are dropped on, or into a tab of their own.
+
+import { isName } from './reducers.js';
 
 /** @typedef {'left' | 'right' | 'top' | 'bottom'} Side */
 
-const kind = 'application/x-termhost-name';
+const kind = 'application/x-termhost-names';
 
 /**
- * dragsFrom lets an element be dragged as a terminal.
+ * dragsFrom lets an element be dragged as terminals.
  * @param {HTMLElement} el
- * @param {string} name
+ * @param {() => string[]} names
  */
-export function dragsFrom(el, name) {
+export function dragsFrom(el, names) {
   el.draggable = true;
-  el.addEventListener('dragstart', (e) => e.dataTransfer?.setData(kind, name));
+  el.addEventListener('dragstart', (e) => {
+    if (!e.dataTransfer) return;
+    e.dataTransfer.setData(kind, names().join());
+    e.dataTransfer.effectAllowed = 'move';
+  });
 }
 
 /**
  * dropsOn lets terminals be dropped on an element.
  * @param {HTMLElement} el
- * @param {(name: string, side: Side) => void} drop
+ * @param {(names: string[], side: Side) => void} drop
  */
 export function dropsOn(el, drop) {
+  accept(el, (e) => { el.dataset.drop = sideOf(el, e); }, () => { delete el.dataset.drop; },
+    (names, e) => drop(names, sideOf(el, e)));
+}
+
+/**
+ * dropsBetween lets terminals be dropped between the elements of a row, or behind them.
+ * @param {HTMLElement} row
+ * @param {(names: string[], at: number) => void} drop at is how many stand before.
+ */
+export function dropsBetween(row, drop) {
+  /** @param {DragEvent} e */
+  const at = (e) => [...row.children].filter((el) => {
+    const box = el.getBoundingClientRect();
+    return box.left + box.width / 2 < e.clientX;
+  }).length;
+  const clear = () => { for (const el of row.querySelectorAll('[data-drop]')) el.removeAttribute('data-drop'); };
+  accept(row, (e) => {
+    clear();
+    const n = at(e), next = row.children[n];
+    (next ?? row.lastElementChild)?.setAttribute('data-drop', next ? 'left' : 'right');
+  }, clear, (names, e) => drop(names, at(e)));
+}
+
+/**
+ * accept calls over while terminals are above an element, out when they are not any more, and drop
+ * when they are dropped.
+ * @param {HTMLElement} el
+ * @param {(e: DragEvent) => void} over
+ * @param {() => void} out
+ * @param {(names: string[], e: DragEvent) => void} drop
+ */
+function accept(el, over, out, drop) {
   el.addEventListener('dragover', (e) => {
     if (!e.dataTransfer?.types.includes(kind)) return;
     e.preventDefault();
-    el.dataset.drop = sideOf(el, e);
+    e.dataTransfer.dropEffect = 'move';
+    over(e);
   });
-  el.addEventListener('dragleave', () => delete el.dataset.drop);
+  el.addEventListener('dragleave', (e) => {
+    if (!(e.relatedTarget instanceof Node) || !el.contains(e.relatedTarget)) out();
+  });
   el.addEventListener('drop', (e) => {
-    const name = e.dataTransfer?.getData(kind);
-    delete el.dataset.drop;
-    if (!name) return;
+    const names = (e.dataTransfer?.getData(kind) ?? '').split(',').filter(isName);
+    out();
+    if (!names.length) return;
     e.preventDefault();
-    drop(name, sideOf(el, e));
+    drop(names, e);
   });
 }
 

@@ -16,6 +16,7 @@ export function drawer(app, list, layout) {
     app.classList.toggle('with-list', open);
     toggle.setAttribute('aria-expanded', String(open));
     if (!open || !narrow.matches) return;
+    list.tick(); // what the cards ask is not looked for while nobody sees them
     if (coarse.matches) list.rove.focus(); // a field would bring up the screen's keyboard
     else list.field.focus();
   };

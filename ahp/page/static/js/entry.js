@@ -2,17 +2,20 @@
 // what runs or has run there, and where; and who types.
 
 import { oneLine, programTitle, shortPath } from './format.js';
-import { calledOf, exitOf, holderOf, pathOf } from './reducers.js';
+import { awayOf, calledOf, exitOf, holderOf, ownName, pathOf } from './reducers.js';
 import { aside, need, standing } from './standing.js';
 
 /** @type {Record<string, string>} What a terminal waits for, beside for how long. */
 const waits = { input: 'waits', secret: 'secret', approval: 'approval' };
 
+/** @type {Record<string, string>} What has happened, where there is little room. */
+const happened = { command: 'has ended', failed: 'has failed', keyboard: 'keyboard asked' };
+
 /**
  * Entry is what is said. The times are when what runs has begun to, and since when it waits, in
- * milliseconds by the host's clock; 0: it does not.
+ * milliseconds by the host's clock; 0: it does not. Of a host that is silent, waits is since when.
  * @typedef {{kind: string, mark: string, state: string, guarded: boolean, holder: string, short: string,
- *   waits: number, what: string, code: boolean, runs: number, where: string, title: string, tip: string}} Entry
+ *   waits: number, what: string, code: boolean, away: boolean, runs: number, where: string, title: string, group: string, tip: string}} Entry
  */
 
 /**
@@ -23,27 +26,37 @@ const waits = { input: 'waits', secret: 'secret', approval: 'approval' };
  * @returns {Entry}
  */
 export function entryOf(t, own, home) {
-  const s = standing(t), meta = t._meta?.termhost ?? {}, { exited } = exitOf(t), title = programTitle(t.title, calledOf(t));
+  const s = standing(t), meta = t._meta?.termhost ?? {}, { exited } = exitOf(t), title = programTitle(t.title, ownName(calledOf(t)));
   const mine = t.claim.kind === 'client' && t.claim.clientId === own, waiting = need(t) && meta.waiting;
   const runs = s.kind === 'running' ? 'running' : `running, last command ${s.words}`;
   const last = meta.last, line = oneLine(last?.commandLine ?? ''), cwd = pathOf(meta.cwd);
-  const question = waiting ? oneLine(meta.question ?? '') : '';
+  const question = oneLine((waiting ? meta.question : '') || (exited ? '' : t.says || meta.status?.text) || '');
   const path = shortPath(cwd, home);
+  const away = awayOf(t);
+  const holder = exited ? '' : mine ? 'held by you' : `held by ${holderOf(t.claim, t)}`;
   return {
     kind: s.kind, mark: s.mark,
-    state: s.kind === 'needs' || exited ? s.words : [runs, aside(t)].filter(Boolean).join(', '),
+    state: s.kind === 'needs' || exited || away ? s.words : [runs, aside(t)].filter(Boolean).join(', '),
     guarded: !exited && !!meta.guarded,
-    holder: exited ? '' : mine ? 'held by you' : `held by ${holderOf(t.claim, t)}`,
-    short: exited ? s.words.replace('exited ', '') : waiting ? waits[waiting] ?? waiting :
-      s.kind === 'needs' ? s.words : aside(t) || (mine ? 'yours' : holderOf(t.claim, t)),
-    waits: waiting ? Date.parse(meta.waitingSince ?? '') || 0 : 0,
+    holder,
+    short: away ? 'unreachable' : exited ? s.words.replace('exited ', '') : waiting ? waits[waiting] ?? waiting :
+      s.kind === 'needs' ? happened[t.wants ?? ''] ?? s.words : aside(t).split(' since ')[0] || (mine ? 'yours' : t.closedWindow ? 'closed window' : holderOf(t.claim, t)),
+    waits: away ? Date.parse(meta.unreachable ?? '') : waiting ? Date.parse(meta.waitingSince ?? '') || 0 : 0,
     what: question || line, code: !question,
-    runs: !exited && !question && last?.running ? last.timestamp ?? 0 : 0,
-    where: exited || cwd === home ? '' : path,
+    away: !!away,
+    runs: !exited && !away && !question && last?.running ? last.timestamp ?? 0 : 0,
+    where: [exited || cwd === home ? '' : path, labelsOf(meta.labels)].filter(Boolean).join(' '),
     title: line && repeats(t.title, line, path) ? '' : title,
-    tip: [line, oneLine(cwd, 4096), title].filter(Boolean).join('\n'),
+    group: oneLine(t.group ?? '', 64),
+    tip: [line, oneLine(cwd, 4096), labelsOf(meta.labels), holder, title].filter(Boolean).join('\n'),
   };
 }
+
+/**
+ * labelsOf returns a terminal's labels for people.
+ * @param {Record<string, string>} [labels]
+ */
+export function labelsOf(labels) { return Object.entries(labels ?? {}).map(([k, v]) => `${k}=${v}`).join(' '); }
 
 /**
  * repeats tells whether a title is what shells make of it by themselves: the command, or the directory.

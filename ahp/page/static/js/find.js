@@ -3,11 +3,27 @@
 
 import { button, h } from './dom.js';
 import { notice } from './dialogs.js';
-import { findLines } from './history.js';
+import { FindAll } from './findall.js';
+import { findLines, placesOf } from './history.js';
 import { linesBelow } from './lines.js';
+import { settings } from './theme.js';
 
 /** How long the text must stay before the host is asked, in ms. */
 const settle = 200;
+
+/** What the matches look like in a terminal, and the one that was gone to, by theme. */
+const marks = {
+  dark: marked('#6b5300', '#b58900'), light: marked('#ffe58a', '#ffb52e'), contrast: marked('#6b5300', '#c0a000'),
+};
+
+/**
+ * @param {string} background
+ * @param {string} active
+ */
+function marked(background, active) {
+  return { matchBackground: background, activeMatchBackground: active, matchOverviewRuler: background,
+    activeMatchColorOverviewRuler: active };
+}
 
 /** @typedef {Awaited<ReturnType<typeof findLines>> & {source: import('./history.js').Source}} Found */
 
@@ -16,6 +32,7 @@ export class Find {
   found = null;
   timer = 0;
   current = 0; // the line that was gone to last
+  match = -1; // which of its matches; -1: none
 
   /**
    * @param {import('./connection.js').Connection} connection
@@ -33,16 +50,20 @@ export class Find {
       oninput: () => this.typed(), onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
     });
     this.count = h('span', { class: 'count', role: 'status' });
+    this.everywhere = new FindAll(connection, () => this.field.focus());
     this.element = h('span', { class: 'find', hidden: true }, this.field, this.count,
       button('Previous match', '\u2191', () => this.step(-1), 'icon'),
       button('Next match', '\u2193', () => this.step(1), 'icon'),
+      button('Search all terminals', 'All', () => this.text && void this.everywhere.show(this.text), 'quiet'),
       button('Close the search', '\u00d7', () => this.close(), 'icon'));
   }
 
   get text() { return this.field.value; }
 
   /** Capitals count if there are any. */
-  get options() { return { caseSensitive: this.text !== this.text.toLowerCase() }; }
+  get options() {
+    return { caseSensitive: this.text !== this.text.toLowerCase(), decorations: marks[settings.resolved] };
+  }
 
   /**
    * open shows the field.
@@ -50,6 +71,9 @@ export class Find {
    */
   open(text) {
     this.element.hidden = false;
+    // The match that was gone to is selected, and the selection is drawn over its mark.
+    const { activeMatchBackground: color } = marks[settings.resolved];
+    this.view.screen.term.options.theme = { ...settings.drawing.theme, selectionBackground: color, selectionInactiveBackground: color };
     this.field.focus();
     if (text) {
       this.field.value = text;
@@ -60,7 +84,9 @@ export class Find {
 
   close() {
     this.element.hidden = true;
+    this.everywhere.close();
     this.view.search.clearDecorations();
+    this.view.screen.term.options.theme = settings.drawing.theme;
     this.lines.paint('');
     this.lines.close();
     this.view.focus();
@@ -69,6 +95,7 @@ export class Find {
   typed() {
     clearTimeout(this.timer);
     this.found = null;
+    this.match = this.lines.match = -1;
     this.count.textContent = '';
     if (this.lines.shown) this.lines.paint(this.text);
     else this.view.search.findPrevious(this.text, { ...this.options, incremental: true });
@@ -93,7 +120,7 @@ export class Find {
   }
 
   /** @param {1 | -1} direction 1: further down */
-  step(direction) { if (this.text) this.tried(this.go(direction)); }
+  step(direction) { if (this.text) this.tried(this.go(direction).then(() => this.tell())); }
 
   /** @param {Promise<any>} p */
   tried(p) { p.catch((e) => notice(e.message)); }
@@ -106,9 +133,42 @@ export class Find {
     const found = { source, ...await findLines(this.connection, source, place, text) };
     if (text !== this.text) return null;
     if (this.lines.shown) found.lines = found.lines.map((n) => n + this.lines.total - found.total);
-    const n = found.lines.length;
-    this.count.textContent = n ? `${found.more ? 'more than ' : ''}${n.toLocaleString()} ${n === 1 ? 'line' : 'lines'}` : 'not found';
-    return this.found = found;
+    this.found = found;
+    this.tell();
+    if (!this.lines.shown && !this.at()) await this.lookAgain(text);
+    return found;
+  }
+
+  /**
+   * lookAgain goes to what the host has found once the page has drawn it.
+   * @param {string} text
+   */
+  async lookAgain(text) {
+    await this.view.untilDrawn();
+    if (text !== this.text || this.lines.shown) return;
+    this.view.search.findPrevious(text, this.options);
+    this.tell();
+  }
+
+  /** tell says how many matches there are, and which of them the person is at. */
+  tell() {
+    const { found } = this;
+    if (!found) return;
+    const n = sum(found.counts), all = `${found.more ? 'more than ' : ''}${n.toLocaleString()}`;
+    const at = this.at(), i = at ? found.lines.indexOf(at.line) : -1;
+    this.count.textContent = !n ? 'not found' : !at || i < 0 ? `${all} ${n === 1 ? 'match' : 'matches'}` :
+      `${(sum(found.counts.slice(0, i)) + Math.min(at.match + 1, found.counts[i])).toLocaleString()} of ${all}`;
+  }
+
+  /** at returns the line that was found last, and which of its matches; null: it has none. */
+  at() {
+    if (this.lines.shown) return this.match < 0 ? null : { line: this.current, match: this.match };
+    const { term } = this.view.screen, at = term.getSelectionPosition()?.start;
+    if (!at || !this.found || term.buffer.active.type === 'alternate') return null;
+    const { normal } = term.buffer;
+    let { y } = at, before = normal.getLine(y)?.translateToString(false, 0, at.x) ?? '';
+    for (; y > 0 && normal.getLine(y)?.isWrapped; y--) before = (normal.getLine(y - 1)?.translateToString() ?? '') + before;
+    return { line: this.found.total - linesBelow(term, y), match: placesOf(before, this.text).length };
   }
 
   /** @param {1 | -1} direction 1: further down */
@@ -122,10 +182,11 @@ export class Find {
     if (!found) return;
     const { term } = this.view.screen, alternate = term.buffer.active.type === 'alternate';
     const above = found.total - (alternate ? 0 : linesBelow(term, 0));
-    const line = found.lines.findLast((n) => n < above);
-    if (line === undefined) return;
-    this.current = line;
-    await this.lines.show(found.source, found, line);
+    const i = found.lines.findLastIndex((n) => n < above);
+    if (i < 0) return;
+    this.current = found.lines[i];
+    this.match = found.counts[i] - 1;
+    await this.lines.show(found.source, found, this.current);
     await this.showLine();
   }
 
@@ -134,15 +195,20 @@ export class Find {
     const { place } = this.lines;
     const found = this.found && this.found.at === place?.at && this.found.items === place?.items ? this.found : await this.ask();
     if (!found?.lines.length) return;
-    const { lines } = found, { current } = this;
-    this.current = direction > 0 ? lines.find((n) => n > current) ?? lines[0] :
-      lines.findLast((n) => n < current) ?? lines[lines.length - 1];
+    const { lines, counts } = found, { current } = this, match = this.match + direction;
+    if (match >= 0 && match < (counts[lines.indexOf(current)] ?? 0)) this.match = match;
+    else {
+      const i = direction > 0 ? Math.max(0, lines.findIndex((n) => n > current)) :
+        (lines.findLastIndex((n) => n < current) + lines.length) % lines.length;
+      this.current = lines[i];
+      this.match = direction > 0 ? 0 : counts[i] - 1;
+    }
     await this.showLine();
   }
 
   async showLine() {
     this.lines.paint(this.text);
-    await this.lines.go(this.current, 'center');
+    await this.lines.goTo(this.current, this.match);
     this.field.focus();
   }
 
@@ -152,3 +218,6 @@ export class Find {
     return at ? at.y * 100_000 + at.x : -1;
   }
 }
+
+/** @param {number[]} numbers */
+function sum(numbers) { return numbers.reduce((a, b) => a + b, 0); }

@@ -37,6 +37,24 @@ async function ask(connection, method, params) {
   }
 }
 
+/**
+ * readPicture returns a picture that a program has drawn.
+ * @param {Connection} connection
+ * @param {string} channel
+ * @param {string} picture
+ * @returns {Promise<import('./pictures.js').PictureFile>}
+ */
+export function readPicture(connection, channel, picture) { return ask(connection, 'picture', { channel, picture }); }
+
+/**
+ * readHeld returns what agents want to type into a terminal, and what has become of an ask.
+ * @param {Connection} connection
+ * @param {string} channel
+ * @param {string} [wanted] The ask.
+ * @returns {Promise<{asks: import('./asks.js').Ask[], outcome?: {ask: string, how: string, at: string}}>}
+ */
+export function readHeld(connection, channel, wanted = '') { return ask(connection, 'held', { channel, ask: wanted }); }
+
 /** @param {Item} item */
 export function behind(item) { return { at: item.at, items: (item.nth ?? 0) + 1 }; }
 
@@ -111,17 +129,37 @@ export function readLines(connection, source, place, from, count) {
 }
 
 /**
- * findLines returns the numbers of the lines that have some text. Capitals count if there are any.
+ * literal returns a regular expression (RE2) for a text.
+ * @param {string} text
+ */
+export function literal(text) { return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'); }
+
+/**
+ * findLines returns the numbers of the lines that have some text, and how often each has it. Capitals
+ * count if there are any.
  * @param {Connection} connection
  * @param {Source} source
  * @param {Place | null} place
  * @param {string} text
- * @returns {Promise<Place & {total: number, truncated: boolean, lines: number[], more: boolean}>}
+ * @returns {Promise<Place & {total: number, truncated: boolean, lines: number[], counts: number[], more: boolean}>}
  */
 export async function findLines(connection, source, place, text) {
   const found = await ask(connection, 'find', { ...source, ...place,
-    pattern: text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), ignoreCase: text === text.toLowerCase() });
-  return { ...found, lines: found.lines ?? [] };
+    pattern: literal(text), ignoreCase: text === text.toLowerCase() });
+  return { ...found, lines: found.lines ?? [], counts: found.counts ?? [] };
+}
+
+/**
+ * placesOf returns where a line has some text, without overlaps. Capitals count if there are any.
+ * @param {string} line
+ * @param {string} text
+ */
+export function placesOf(line, text) {
+  const whole = text === text.toLowerCase() ? line.toLowerCase() : line;
+  /** @type {number[]} */
+  const places = [];
+  for (let at = whole.indexOf(text); at >= 0; at = whole.indexOf(text, at + text.length)) places.push(at);
+  return places;
 }
 
 /**
@@ -144,6 +182,17 @@ export async function readRecordings(connection, uri) {
 export async function readLog(connection, source, form) {
   const { data } = await ask(connection, 'log', { ...source, form });
   return Uint8Array.from(atob(data ?? ''), (c) => c.charCodeAt(0));
+}
+
+/**
+ * readOutput returns what a command has printed.
+ * @param {Connection} connection
+ * @param {string} channel
+ * @param {string} command Its commandId.
+ */
+export async function readOutput(connection, channel, command) {
+  const { data } = await ask(connection, 'log', { channel, form: 'raw', command });
+  return new TextDecoder().decode(Uint8Array.from(atob(data ?? ''), (c) => c.charCodeAt(0)));
 }
 
 /**

@@ -3,10 +3,13 @@
 import { readPaste } from './clipboard.js';
 import { confirmPaste } from './dialogs.js';
 import { bytes, text } from './input.js';
+import { prefixHint } from './keyhelp.js';
 import { modifiers } from './modifiers.js';
+import { Predictions } from './predict.js';
 import { Prefix } from './prefix.js';
-import { holderOf } from './reducers.js';
+import { nameOfHolder } from './reducers.js';
 import { SoftKeys } from './softkeys.js';
+import { filesOf } from './upload.js';
 
 /**
  * @typedef {import('./terminal.js').TerminalView} TerminalView
@@ -27,6 +30,8 @@ export class Keyboard {
   late = false; // it came by itself while somebody was typing
   /** @type {string | null} What is typed while the host is asked for the keyboard; null: it is not. */
   early = null;
+  /** @type {Promise<void> | null} While the host is asked for it. */
+  taking = null;
 
   /** @param {TerminalView} view */
   constructor(view) {
@@ -37,23 +42,37 @@ export class Keyboard {
     this.changed = () => view.changed();
     this.input.addEventListener('change', this.changed);
     this.prefix = new Prefix(this);
+    this.predictions = new Predictions(view);
     new SoftKeys(view.element, (data) => this.term.input(data));
     this.term.onData((data) => this.typed(text(data)));
     this.term.onBinary((data) => this.report(bytes(data)));
     this.term.attachCustomKeyEventHandler((e) => this.key(e));
+    view.element.addEventListener('focusout', () => this.prefix.cancel());
     view.element.addEventListener('paste', (e) => {
       e.preventDefault();
       e.stopPropagation();
-      void this.paste(e.clipboardData?.getData('text/plain') ?? '');
+      const files = filesOf(e.clipboardData);
+      if (files.length) view.dispatchEvent(new CustomEvent('files', { detail: files }));
+      else void this.paste(e.clipboardData?.getData('text/plain') ?? '');
     }, true);
   }
 
-  dispose() { this.input.removeEventListener('change', this.changed); }
+  dispose() {
+    this.prefix.cancel();
+    this.predictions.dispose();
+    this.input.removeEventListener('change', this.changed);
+  }
 
   /** Whether what is typed here reaches the program. */
   get holds() {
     const s = this.view.state;
-    return !s.exited && !this.view.ended && !this.view.missing && s.claim.kind === 'client' && s.claim.clientId === this.connection.clientId;
+    return !s.exited && !this.view.ended && !this.view.missing && !this.view.away && s.claim.kind === 'client' && s.claim.clientId === this.connection.clientId;
+  }
+
+  /** Whether the first key takes it: nobody else would lose it, and it is not here. */
+  get unused() {
+    const { connection, uri, state } = this.view;
+    return connection.status === 'ready' && !connection.observer && connection.unused.has(uri) && !this.holds && !state.exited && !this.view.away;
   }
 
   /** What the list tells of the keyboard that is here: by what name, and who has it when it is handed back. */
@@ -72,7 +91,7 @@ export class Keyboard {
     if (was && !this.holds) this.view.tellHolder();
     this.late = !was && this.holds && !own;
     if (this.late) {
-      const from = holderOf(before, this.view.info);
+      const from = nameOfHolder(before, this.view.info);
       this.notice(this.asked ? `${from} gave you the keyboard` : `you have the keyboard, from ${from}`);
     } else if (!was && this.asked && !own) {
       this.view.tellHolder();
@@ -81,7 +100,9 @@ export class Keyboard {
     this.asks = [];
   }
 
-  async take() {
+  take() { return this.taking ??= this.claim().finally(() => { this.taking = null; }); }
+
+  async claim() {
     this.asked = ''; // it is not given
     this.view.focus(); // now: later the person may be elsewhere
     const claim = { kind: 'client', clientId: this.connection.clientId };
@@ -128,12 +149,16 @@ export class Keyboard {
     this.asks = asks;
   }
 
-  /** handBack gives it to the first who has asked for it, or else back to whoever had it before. */
-  async handBack() {
+  /**
+   * handBack gives it to the first who has asked for it, or else back to whoever had it before.
+   * @param {boolean} quiet Whether it is nothing to tell that nobody had it.
+   */
+  async handBack(quiet = false) {
     if (!this.holds) return;
     const asked = this.asks.length > 0, back = await this.request('termhost/handBack', { asked });
     if (!back) return;
     if (back.to) return this.notice(back.asked ? `you gave ${back.to} the keyboard` : `handed back to ${back.to}`);
+    if (quiet) return;
     if (asked) return this.notice('Nobody asks for it any more: you have it still.');
     this.notice('It is yours: it was not taken from anybody.');
   }
@@ -173,6 +198,9 @@ export class Keyboard {
   /** @param {string} key */
   command(key) { this.view.dispatchEvent(new CustomEvent('command', { detail: key })); }
 
+  /** @param {boolean} on */
+  hint(on) { prefixHint(on); }
+
   /** @param {string} text */
   notice(text) { this.view.notice(text); }
 
@@ -193,8 +221,13 @@ export class Keyboard {
     else if (this.input.stopped) this.input.type(data); // it is kept with the rest
     else if (this.holds && ['refused', 'replaced'].includes(this.connection.status)) {
       this.notice('What you type here is not sent');
-    } else if (this.holds && !this.goesOn()) this.input.type(data);
-    else if (this.holds) this.notice('You have the keyboard now, and what you are typing was not sent: begin anew');
+    } else if (this.holds && !this.goesOn()) {
+      this.input.type(data);
+      if (this.input.open) this.predictions.typed(data);
+    } else if (this.unused) {
+      this.early = data;
+      void this.take();
+    } else if (this.holds) this.notice('You have the keyboard now, and what you are typing was not sent: begin anew');
     else this.refuse();
   }
 
@@ -211,6 +244,7 @@ export class Keyboard {
     this.refusedAt = performance.now();
     if (this.view.ended) this.notice(this.view.ended);
     else if (this.view.missing) this.notice(this.view.absence);
+    else if (this.view.away) this.notice(`${this.view.away}: what you type is not sent`);
     else if (this.view.state.exited) this.notice('The program has ended.');
     else this.heldBy('take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a');
   }
@@ -220,6 +254,16 @@ export class Keyboard {
     this.view.retract(this.refusal);
     this.refusal = `Held by ${this.view.holder}: ${advice}`;
     this.notice(this.refusal);
+  }
+
+  /**
+   * here tells whether the keyboard is here, and takes it for that if nobody else would lose it. If it
+   * is not, the person has been told why.
+   */
+  async here() {
+    if (this.unused || this.taking) await this.take();
+    else if (!this.holds) this.refuse();
+    return this.holds;
   }
 
   /**
@@ -233,7 +277,8 @@ export class Keyboard {
         void navigator.clipboard?.writeText(this.term.getSelection());
         break;
       case 'KeyV':
-        void readPaste().then((text) => this.paste(text), () =>
+        void readPaste().then((p) => typeof p === 'string' ? this.paste(p) :
+          this.view.dispatchEvent(new CustomEvent('files', { detail: p })), () =>
           this.notice('The browser does not give the clipboard away: paste with its own menu.'));
         break;
       case 'KeyF':
@@ -252,6 +297,7 @@ export class Keyboard {
    */
   async paste(text) {
     const clean = withoutEnds(text);
+    if (clean && (this.unused || this.taking)) await this.take();
     if (!clean || !this.holds) {
       if (clean) this.send(clean); // which says why it goes nowhere
       return false;

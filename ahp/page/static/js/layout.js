@@ -45,18 +45,67 @@ export function names(t) { return t.kind === 'leaf' ? [t.name] : [...names(t.a),
 
 /**
  * replaced returns a tree in which change has been applied to the leaf of that name; where it
- * returns null the leaf goes and its neighbour takes the room.
+ * returns null the leaf goes. Parts of a row, or of a column, that had the same room each have so
+ * still; otherwise only the neighbour has more room, or less.
  * @param {Tree} t
  * @param {string} name
  * @param {(leaf: Tree) => Tree | null} change
+ * @param {'h' | 'v' | ''} [within] The direction of the split that t is a part of.
  * @returns {Tree | null}
  */
-export function replaced(t, name, change) {
+export function replaced(t, name, change, within = '') {
   if (t.kind === 'leaf') return t.name === name ? change(t) : t;
-  const a = replaced(t.a, name, change);
-  const b = replaced(t.b, name, change);
-  if (!a || !b) return a ?? b;
-  return a === t.a && b === t.b ? t : { ...t, a, b };
+  const a = replaced(t.a, name, change, t.dir);
+  const b = replaced(t.b, name, change, t.dir);
+  if (a === t.a && b === t.b) return t;
+  const now = a && b ? { ...t, a, b } : a ?? b;
+  return now && t.dir !== within && isEven(t, t.dir) ? evened(now, t.dir) : now;
+}
+
+/**
+ * together returns two trees side by side, or one below the other: as one row, or column, if both are
+ * even ones.
+ * @param {'h' | 'v'} dir
+ * @param {Tree} a
+ * @param {Tree} b
+ */
+function together(dir, a, b) {
+  const both = split(dir, a, b);
+  return isEven(a, dir) && isEven(b, dir) ? evened(both, dir) : both;
+}
+
+/** How much more room one part of a row has than another one, of all, when somebody has given it that. */
+const uneven = 0.01;
+
+/**
+ * parts returns the parts of a row or a column, and which part of its room each has.
+ * @param {Tree} t
+ * @param {'h' | 'v'} dir
+ * @param {number} [room] That of t.
+ * @returns {{tree: Tree, room: number}[]}
+ */
+function parts(t, dir, room = 1) {
+  if (t.kind === 'leaf' || t.dir !== dir) return [{ tree: t, room }];
+  return [...parts(t.a, dir, room * t.ratio), ...parts(t.b, dir, room * (1 - t.ratio))];
+}
+
+/**
+ * isEven tells whether each part of a row or a column has the same room.
+ * @param {Tree} t
+ * @param {'h' | 'v'} dir
+ */
+function isEven(t, dir) {
+  const rooms = parts(t, dir).map((p) => p.room);
+  return Math.max(...rooms) - Math.min(...rooms) < uneven;
+}
+
+/**
+ * evened gives each part of a row or a column the same room.
+ * @param {Tree} t
+ * @param {'h' | 'v'} dir
+ */
+function evened(t, dir) {
+  return parts(t, dir).map((p) => p.tree).reduce((left, part, i) => split(dir, left, part, i / (i + 1)));
 }
 
 /**
@@ -191,30 +240,48 @@ export class Layout extends EventTarget {
   }
 
   /**
-   * place shows a terminal at one side of another one's pane.
-   * @param {string} name
+   * place shows a terminal, or all of a tab, at one side of another one's pane.
+   * @param {string[]} moved NAMEs.
    * @param {string} target
    * @param {import('./drag.js').Side} side
    */
-  place(name, target, side) {
-    const tab = this.tabOf(target);
-    if (name === target || !tab) return;
-    if (tab !== this.tabOf(name) && this.full(tab)) return this.show(name);
-    this.remove(name);
+  place(moved, target, side) {
+    const tab = this.tabOf(target), from = this.tabOf(moved[0]);
+    if (moved.includes(target) || !tab) return;
+    if (tab !== from && this.full(tab, moved.length)) return this.show(moved[0]);
+    const tree = moved.length > 1 && from ? from.tree : leaf(moved[0]);
+    for (const name of moved) this.remove(name);
     const dir = side === 'left' || side === 'right' ? 'h' : 'v', first = side === 'left' || side === 'top';
     tab.tree = replaced(tab.tree, target, (t) =>
-      first ? split(dir, leaf(name), t) : split(dir, t, leaf(name))) ?? leaf(name);
-    tab.focus = name;
+      first ? together(dir, tree, t) : together(dir, t, tree)) ?? tree;
+    tab.focus = moved[0];
     this.active = tab.id;
     this.changed();
   }
 
   /**
-   * full tells whether there is no room for another pane; the person is then told.
-   * @param {Tab} tab
+   * apart shows a terminal in a tab of its own, or moves a tab.
+   * @param {string[]} moved NAMEs, all of a tab's or one.
+   * @param {number} at How many tabs stand before.
    */
-  full(tab) {
-    const is = names(tab.tree).length >= mostPanes;
+  apart(moved, at) {
+    const from = this.tabOf(moved[0]), whole = from && names(from.tree).length === moved.length;
+    const next = this.tabs.slice(at).find((t) => t !== from || !whole);
+    const tab = whole ? from : { id: this.next++, tree: leaf(moved[0]), focus: moved[0] };
+    if (whole) this.tabs.splice(this.tabs.indexOf(from), 1);
+    else this.remove(moved[0]);
+    this.tabs.splice(next ? this.tabs.indexOf(next) : this.tabs.length, 0, tab);
+    this.active = tab.id;
+    this.changed();
+  }
+
+  /**
+   * full tells whether there is no room for another pane, or for more; the person is then told.
+   * @param {Tab} tab
+   * @param {number} [more]
+   */
+  full(tab, more = 1) {
+    const is = names(tab.tree).length + more > mostPanes;
     if (is) this.dispatchEvent(new Event('full'));
     return is;
   }

@@ -3,9 +3,10 @@
 
 import { button, fill, h } from './dom.js';
 import { notice } from './dialogs.js';
-import { readLines } from './history.js';
+import { placesOf, readLines } from './history.js';
 import { rich } from './rich.js';
 import { settings } from './theme.js';
+import { wrapButton } from './wrap.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
@@ -25,7 +26,13 @@ const beyond = 40;
 
 /** What is found, in all views: the browser paints it (the CSS Custom Highlight API). */
 const found = globalThis.Highlight ? new Highlight() : null;
-if (found) CSS.highlights.set('found', found);
+/** The match that was gone to. */
+const gone = globalThis.Highlight ? new Highlight() : null;
+if (found && gone) {
+  CSS.highlights.set('found', found);
+  CSS.highlights.set('gone-to', gone);
+  gone.priority = 1;
+}
 
 /**
  * linesBelow returns how many lines there are on a terminal from a row of its main screen on: those
@@ -54,6 +61,9 @@ export class LinesView {
   lost = 0; // how many lines at the beginning are gone since
   text = ''; // what is searched for
   current = -1; // the line that stands out; -1: none
+  match = -1; // which of its matches stands out; -1: none
+  /** @type {Range | null} That match, if its line is there. */
+  range = null;
   /** @type {Range[]} */
   ranges = [];
 
@@ -107,8 +117,10 @@ export class LinesView {
     this.total = kept.total;
     this.lost = 0;
     this.current = -1;
+    this.match = -1;
     this.element.hidden = false;
-    fill(this.element, h('header', {}, this.what, button('Live', 'Live', () => this.close())), this.body);
+    const wrap = wrapButton(this.body, true, () => void this.go(this.top, 'start'));
+    fill(this.element, h('header', {}, this.what, wrap, button('Live', 'Live', () => this.close())), this.body);
     this.tell(kept.truncated);
     this.body.focus({ preventScroll: true }); // now: once lines have come, the keyboard may be elsewhere
     this.per = Math.max(pieceLines, Math.ceil(kept.total / mostPieces));
@@ -164,6 +176,21 @@ export class LinesView {
     const el = p.lines?.[line - p.from];
     el?.scrollIntoView({ block: where });
     if (where === 'center') this.choose(line);
+  }
+
+  /**
+   * goTo brings a match of the text into sight, which stands out from now on.
+   * @param {number} line
+   * @param {number} match
+   */
+  async goTo(line, match) {
+    this.match = match;
+    await this.go(line, 'center');
+    this.paint(this.text);
+    const at = this.range?.getBoundingClientRect(), room = this.body.getBoundingClientRect();
+    if (!at) return;
+    if (at.top < room.top || at.bottom > room.bottom) this.body.scrollTop += (at.top + at.bottom - room.top - room.bottom) / 2;
+    if (at.left < room.left || at.right > room.right) this.body.scrollLeft += (at.left + at.right - room.left - room.right) / 2;
   }
 
   /** @param {number} line The one that stands out from now on; -1: none. */
@@ -235,16 +262,17 @@ export class LinesView {
   paint(text) {
     this.text = text;
     for (const r of this.ranges) found?.delete(r);
+    if (this.range) gone?.delete(this.range);
     this.ranges = [];
+    this.range = null;
     if (!text) return;
-    const fold = text === text.toLowerCase();
     for (const line of this.pieces.flatMap((p) => p.lines ?? [])) {
-      const whole = fold ? line.textContent?.toLowerCase() ?? '' : line.textContent ?? '';
-      for (let at = whole.indexOf(text); at >= 0; at = whole.indexOf(text, at + text.length)) {
-        this.ranges.push(rangeIn(line, at, at + text.length));
-      }
+      const ranges = placesOf(line.textContent ?? '', text).map((at) => rangeIn(line, at, at + text.length));
+      for (const r of ranges) this.ranges.push(r);
+      if (line.hasAttribute('aria-current')) this.range = ranges[this.match] ?? null;
     }
     for (const r of this.ranges) found?.add(r);
+    if (this.range) gone?.add(this.range);
   }
 }
 

@@ -1,23 +1,27 @@
 // The list of all terminals: what needs the person first, then what runs, then what has ended.
 
+import { Answer } from './answer.js';
 import { button, fill, h } from './dom.js';
-import { entryOf } from './entry.js';
-import { age } from './format.js';
+import { dragsFrom } from './drag.js';
+import { entryOf, labelsOf } from './entry.js';
+import { age, oneLine } from './format.js';
 import { icon } from './icons.js';
+import { menu } from './menu.js';
 import { passOn } from './presses.js';
 import { calledOf, exitOf, nameOf, pathOf } from './reducers.js';
 import { Rove } from './rove.js';
+import { narrow, whenResized } from './small.js';
 import { need } from './standing.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
  * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
- * @typedef {{open(name: string, beside: '' | 'h' | 'v'): void, create(): void,
- *   visible(): string[], focus(): string}} Actions
+ * @typedef {{open(name: string, beside: '' | 'h' | 'v'): void, create(on?: string): void,
+ *   visible(): string[], focus(): string, reply: import('./answer.js').Reply}} Actions
  * @typedef {{el: HTMLLIElement, key: string}} Row
  */
 
-const groups = [
+const sections = [
   { id: 'needs', title: 'Needs you' }, { id: 'running', title: 'Running' },
   { id: 'exited', title: 'Exited' },
 ];
@@ -27,6 +31,10 @@ export class List {
   current = ''; // the NAME that has the focus
   /** @type {Map<string, Row>} By URI. */
   rows = new Map();
+  /** @type {Map<string, Answer>} By URI: of those that need the person, on a small screen. */
+  answers = new Map();
+  /** @type {Map<string, HTMLLIElement>} By section and name: the headings of groups. */
+  headings = new Map();
 
   /**
    * @param {Connection} connection
@@ -41,10 +49,13 @@ export class List {
       onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
     });
     this.body = h('div', { class: 'entries', role: 'list', 'aria-label': 'Terminals' });
-    this.sections = groups.map((g) => {
+    // A list has items only (WAI-ARIA 1.2), so that no group and no heading is in it: each entry says
+    // itself how it stands.
+    this.sections = sections.map((g) => {
       const list = h('ul', { role: 'presentation' });
       const count = h('span', { class: 'count' });
-      const section = h('section', { hidden: true, role: 'presentation' }, h('h2', {}, g.title, ' ', count), list);
+      const section = h('section', { hidden: true, role: 'presentation' },
+        h('h2', { role: 'presentation' }, g.title, ' ', count), list);
       this.body.append(section);
       return { ...g, section, list, count };
     });
@@ -52,17 +63,21 @@ export class List {
     this.rove = new Rove(this.body, 'button.entry');
     this.empty = h('p', { class: 'empty' });
     this.brand = h('span', { class: 'brand' }, 'termhost');
+    this.make = button('New terminal', '+', () => actions.create(), 'icon');
+    this.places = h('span', { class: 'places' }); // on which it may be made
+    this.placed = '';
     this.element = h('nav', { class: 'sidebar', 'aria-label': 'All terminals' },
-      h('header', {}, this.brand,
-        button('New terminal', '+', () => actions.create(), 'icon')),
+      h('header', {}, this.brand, this.make, this.places),
       this.field, this.body, this.empty);
     connection.addEventListener('list', () => this.draw());
+    whenResized(() => this.draw());
     setInterval(() => this.tick(), 1000);
   }
 
   /** tick counts on for what runs and what waits. */
   tick() {
     if (document.hidden) return;
+    for (const a of this.answers.values()) void a.look();
     for (const el of this.body.querySelectorAll('[data-since]')) {
       const text = age(this.connection.now() - Number(el.getAttribute('data-since')));
       if (el.textContent !== text) el.textContent = text;
@@ -103,20 +118,27 @@ export class List {
   draw() {
     if (!this.connection.listed) return;
     this.brand.textContent = this.brand.title = this.connection.host || 'termhost';
+    this.make.hidden = !this.connection.maker;
+    this.drawPlaces();
     const matching = this.connection.terminals.filter((t) => this.matches(t));
     const visible = new Set(this.actions.visible()), focus = this.actions.focus();
     /** @type {Set<string>} */
     const kept = new Set();
     for (const s of this.sections) {
-      const rows = matching.filter((t) => groupOf(t) === s.id).map((t) => {
-        kept.add(t.resource);
-        return this.row(t, visible.has(nameOf(t.resource)), focus === nameOf(t.resource));
-      });
-      s.section.hidden = rows.length === 0;
-      s.count.textContent = String(rows.length);
-      place(s.list, rows);
+      const all = matching.filter((t) => sectionOf(t) === s.id);
+      for (const t of all) kept.add(t.resource);
+      s.section.hidden = all.length === 0;
+      s.count.textContent = String(all.length);
+      place(s.list, parted(all, s.id).flatMap(([group, part]) => [
+        ...group ? [this.heading(s.id, group)] : [],
+        ...part.map((t) => this.row(t, visible.has(nameOf(t.resource)), focus === nameOf(t.resource)))]));
     }
-    for (const uri of this.rows.keys()) if (!kept.has(uri)) this.rows.delete(uri);
+    for (const [key, el] of this.headings) if (!el.isConnected) this.headings.delete(key);
+    for (const uri of this.rows.keys()) {
+      if (kept.has(uri)) continue;
+      this.rows.delete(uri);
+      this.drop(uri);
+    }
     this.rove.settle();
     if (focus !== this.current) {
       this.current = focus;
@@ -126,10 +148,44 @@ export class List {
     this.empty.textContent = this.filter ? 'None matches.' : 'No terminal yet.';
   }
 
+  /** drawPlaces has a menu of the hosts where there are several. */
+  drawPlaces() {
+    const { hosts, maker } = this.connection, key = JSON.stringify([hosts, maker]);
+    if (key === this.placed) return;
+    this.placed = key;
+    fill(this.places, maker && hosts.length > 1 && menu(hosts.map((p) => ({
+      label: p.host, detail: p.self ? 'this host' : p.unreachable ? 'unreachable' : '',
+      run: () => this.actions.create(p.self ? '' : p.host) })), () => {}, 'New terminal on\u2026', '\u25be'));
+  }
+
+  /** @param {string} uri */
+  answerOf(uri) {
+    const answer = this.answers.get(uri) ?? new Answer(this.connection, this.actions.reply);
+    this.answers.set(uri, answer);
+    return answer;
+  }
+
+  /** @param {string} uri Of a terminal that has no card any more. */
+  drop(uri) {
+    this.answers.get(uri)?.dispose();
+    this.answers.delete(uri);
+  }
+
+  /**
+   * heading returns the heading of a group, which is no item of the list: each entry says its group.
+   * @param {string} section
+   * @param {string} group
+   */
+  heading(section, group) {
+    const key = `${section} ${group}`, el = this.headings.get(key) ??
+      h('li', { class: 'group', role: 'presentation' }, h('bdi', { title: group }, group));
+    return this.headings.set(key, el), el;
+  }
+
   /** @param {TerminalInfo} t */
   matches(t) {
-    const { cwd, last } = t._meta?.termhost ?? {};
-    return [calledOf(t), t.title, last?.commandLine, pathOf(cwd)].join(' ').toLowerCase().includes(this.filter);
+    const { cwd, labels, last } = t._meta?.termhost ?? {};
+    return [calledOf(t), t.title, t.group, last?.commandLine, pathOf(cwd), labelsOf(labels)].join(' ').toLowerCase().includes(this.filter);
   }
 
   /**
@@ -141,16 +197,20 @@ export class List {
   row(t, visible, focused) {
     const { connection } = this, name = nameOf(t.resource), called = calledOf(t);
     const about = entryOf(t, connection.clientId, pathOf(connection.directory));
-    const key = JSON.stringify([called, about, visible, focused]);
+    const asks = narrow.matches && sectionOf(t) === 'needs';
+    const key = JSON.stringify([called, about, visible, focused, asks]);
     const old = this.rows.get(t.resource);
+    if (asks) this.answerOf(t.resource).draw(t);
+    else this.drop(t.resource);
     if (old?.key === key) return old.el;
     const el = old?.el ?? h('li', { role: 'listitem' });
+    if (!old) dragsFrom(el, () => [name]);
     /** @param {number} at */
     const since = (at) => h('span', { 'data-since': String(at) }, age(connection.now() - at));
     const entry = h('button', {
       type: 'button', class: 'entry', tabIndex: -1, 'aria-current': focused ? 'true' : null,
-      'data-visible': visible ? '' : null, title: about.tip,
-      'aria-label': [called, about.state, about.guarded && 'guarded', about.holder, about.what, about.where, about.title].filter(Boolean).join(', '),
+      'data-visible': visible ? '' : null, 'data-away': about.away ? '' : null, title: about.tip,
+      'aria-label': [called, about.state, about.guarded && 'guarded', about.holder, about.what, about.where, about.title, about.group].filter(Boolean).join(', '),
       onclick: (/** @type {MouseEvent} */ e) => this.actions.open(name, besideBy(e)),
       onkeydown: (/** @type {KeyboardEvent} */ e) => {
         if (e.key !== 'Enter' || !e.altKey) return;
@@ -159,15 +219,16 @@ export class List {
       },
     },
     h('span', { class: `mark ${about.kind}`, 'aria-hidden': 'true' }, about.mark),
-    h('span', { class: 'name' }, called),
-    h('span', { class: `state ${about.kind}` }, about.guarded && h('span', { class: 'guarded' }, icon('guard'), 'guarded'),
-      about.short && h('bdi', {}, about.short), about.waits > 0 && ' ', about.waits > 0 && since(about.waits)),
-    about.what && h('bdi', { class: about.code ? 'what code' : 'what' }, about.what),
-    about.what && about.runs > 0 && h('span', { class: 'time' }, since(about.runs)),
-    about.where && h('bdi', { class: 'where' }, about.where),
-    about.title && h('bdi', { class: 'title' }, about.title));
+    // What is hidden is in the name of the button, in whole words.
+    h('span', { class: 'head' }, h('span', { class: 'name' }, called), h('span', { class: `state ${about.kind}`, 'aria-hidden': 'true' },
+      about.guarded && h('span', { class: 'guarded' }, icon('guard'), 'guarded'),
+      about.short && h('bdi', {}, about.short), about.waits > 0 && ' ', about.waits > 0 && since(about.waits))),
+    about.what && h('bdi', { class: about.code ? 'what code' : 'what', 'aria-hidden': 'true' }, about.what),
+    about.what && about.runs > 0 && h('span', { class: 'time', 'aria-hidden': 'true' }, since(about.runs)),
+    about.where && h('bdi', { class: 'where', 'aria-hidden': 'true' }, about.where),
+    about.title && h('bdi', { class: 'title', 'aria-hidden': 'true' }, about.title));
     const hadFocus = el.contains(document.activeElement);
-    fill(el, entry);
+    fill(el, entry, asks && this.answerOf(t.resource).element);
     if (hadFocus) entry.focus();
     this.rows.set(t.resource, { el, key });
     return el;
@@ -195,5 +256,24 @@ function place(list, rows) {
  */
 function besideBy(e) { return !e.altKey ? '' : e.shiftKey ? 'v' : 'h'; }
 
+/**
+ * parted returns the terminals of a section by groups, in the order in which they stand; first those
+ * that are in none. Where there are not several, they are not parted.
+ * @param {TerminalInfo[]} all
+ * @param {string} section
+ * @returns {[string, TerminalInfo[]][]}
+ */
+function parted(all, section) {
+  /** @type {Map<string, TerminalInfo[]>} */
+  const groups = new Map();
+  for (const t of all) {
+    const group = oneLine(t.group ?? '', 64), part = groups.get(group);
+    if (part) part.push(t);
+    else groups.set(group, [t]);
+  }
+  if (groups.size < 2 || section === 'needs') return [['', all]];
+  return [...groups].sort(([a], [b]) => Number(!!a) - Number(!!b));
+}
+
 /** @param {TerminalInfo} t */
-function groupOf(t) { return exitOf(t).exited ? 'exited' : need(t) ? 'needs' : 'running'; }
+function sectionOf(t) { return exitOf(t).exited ? 'exited' : need(t) ? 'needs' : 'running'; }

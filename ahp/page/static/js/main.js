@@ -12,33 +12,35 @@ import { formatFragment, parseFragment } from './fragment.js';
 import { icon } from './icons.js';
 import { keyHelp } from './keyhelp.js';
 import { Layout } from './layout.js';
-import { loaded } from './library.js';
+import { loadBehind, loaded } from './library.js';
 import { List } from './list.js';
 import { Notifier } from './notify.js';
 import { Panes } from './panes.js';
 import { preferences } from './preferences.js';
 import { watchPresses } from './presses.js';
-import { newTicket, Refused, Session } from './session.js';
+import { Refused, Session } from './session.js';
 import { refusal, Strip } from './status.js';
+import { keepPage } from './upload.js';
 import { lendStyles } from './xterm-csp.js';
 
 async function start() {
   watchPresses();
+  keepPage();
   const fragment = parseFragment(location.hash);
   if (fragment.ticket) { // it is spent, and has no place in the history
     history.replaceState(null, '', formatFragment(fragment.tabs, fragment.options));
   }
   if (!fragment.ticket && !Session.isStored()) {
-    refusal('Who are you?', 'This page opens with a ticket, which is good for one minute and one use.',
-      newTicket);
-    return;
+    throw new Refused('This page opens with a ticket, which is good for one minute and one use.',
+      { title: 'Who are you?' });
   }
   lendStyles();
   const connection = new Connection();
+  loadBehind(new Promise((resolve) => connection.addEventListener('list', resolve, { once: true })));
   show(connection, fragment); // there is something to see before the host is asked
-  const [session, id] = await Promise.all(
-    [fragment.ticket ? Session.enter(fragment.ticket) : Session.restore(), clientId()]);
-  void connection.run(session, id);
+  const before = Session.name;
+  const session = await (fragment.ticket ? Session.enter(fragment.ticket) : Session.restore());
+  void connection.run(session, await clientId(session.credentials.name === before));
 }
 
 /**
@@ -49,14 +51,22 @@ async function start() {
 function show(connection, fragment) {
   const layout = new Layout();
   const actions = new Actions(connection, layout);
-  const debug = fragment.options.get('debug') === 'screen';
+  const debug = fragment.options.get('debug') === 'screen', asked = fragment.options.get('ask');
+  fragment.options.delete('ask'); // the link of a notification leads to it once
   const panes = new Panes(connection, layout, actions, { debug });
   actions.panes = panes;
   const list = new List(connection, {
     open: (name, beside) => beside ? layout.splitFocus(name, beside) : layout.show(name),
-    create: () => void actions.create(),
+    create: (on) => void actions.create('', on),
     visible: () => panes.visible,
     focus: () => layout.focus,
+    reply: {
+      answer: (name, question, text) => void actions.answer(name, question, text),
+      decide: (name, ask, decision, reason) => {
+        if (decision === 'edit') layout.show(name);
+        return actions.decide(name, ask, decision, reason);
+      },
+    },
   });
   actions.list = list;
   document.addEventListener('keydown', (e) => panes.key(e));
@@ -65,7 +75,7 @@ function show(connection, fragment) {
   const compose = new Compose(() => panes.focused?.view, () => connection.observer);
   const app = h('div', { class: 'app' });
   fill(document.body, app);
-  fill(app, list.element, h('main', {},
+  fill(app, list.element, h('main', {}, h('h1', { class: 'unseen' }, 'Terminals'),
     h('div', { class: 'top' }, drawer(app, list, layout), panes.tabs,
       button('Keys', icon('keys'), keyHelp, 'icon'),
       button('Settings', icon('settings'), () => preferences(notifier), 'icon')),
@@ -74,6 +84,11 @@ function show(connection, fragment) {
 
   const address = new Address(layout, fragment);
   address.addEventListener('find', () => panes.focused?.openSearch(address.find));
+  panes.stage.addEventListener('goto', (e) => {
+    const { name, text } = /** @type {CustomEvent} */ (e).detail;
+    layout.show(name);
+    panes.focused?.openSearch(text);
+  });
   panes.stage.addEventListener('found', (e) => { address.find = /** @type {CustomEvent} */ (e).detail; });
   layout.addEventListener('change', () => {
     list.draw();
@@ -82,8 +97,12 @@ function show(connection, fragment) {
   connection.addEventListener('status', () => {
     const { reason } = connection;
     void loaded.then(() => { document.documentElement.dataset.termhost = connection.status; });
-    if (reason instanceof Refused) refusal(reason.title, reason.message, reason.advice);
+    if (reason instanceof Refused) refusal(reason);
   });
+  if (asked) {
+    const listed = new Promise((resolve) => connection.addEventListener('list', resolve, { once: true }));
+    void Promise.all([loaded, listed]).then(() => panes.focused?.lookAt(asked));
+  }
   let first = true;
   connection.addEventListener('list', () => {
     compose.draw();
@@ -97,7 +116,4 @@ function show(connection, fragment) {
   });
 }
 
-start().catch((e) => {
-  const { title, message, advice } = e instanceof Refused ? e : new Refused(e.message, newTicket);
-  refusal(title, message, advice);
-});
+start().catch((e) => refusal(e instanceof Refused ? e : new Refused(e.message)));

@@ -6,23 +6,25 @@ import { Rove } from './rove.js';
 /** What is left free between a menu and the window's edge, in pixels. */
 const edge = 8;
 
-/** @typedef {{label: string, detail?: string, narrow?: boolean, run: () => void}} Item
+/** @typedef {{label: string, detail?: string, narrow?: boolean, className?: string, run: () => void}} Item
  *   narrow: where there is no room for it elsewhere */
 
 /**
  * menu makes one. The arrow keys move in it, and Escape closes it.
  * @param {Item[]} items
  * @param {() => void} chosen Called before an item is run.
+ * @param {string} [label] What the button is called.
+ * @param {string} [text] What is on it.
  */
-export function menu(items, chosen) {
+export function menu(items, chosen, label = 'More', text = '\u22ef') {
   const list = h('div', { role: 'menu' }, ...items.map((item) =>
-    h('button', { type: 'button', role: 'menuitem', tabIndex: -1, class: item.narrow ? 'narrow' : null, onclick: () => {
+    h('button', { type: 'button', role: 'menuitem', tabIndex: -1, class: item.narrow ? 'narrow' : item.className, onclick: () => {
       el.open = false;
       chosen();
       item.run();
     } }, item.label, item.detail && h('small', {}, ' ' + item.detail))));
   const rove = new Rove(list, 'button');
-  const summary = h('summary', { 'aria-label': 'More', 'aria-haspopup': 'menu', title: 'More' }, '\u22ef');
+  const summary = h('summary', { 'aria-label': label, 'aria-haspopup': 'menu', title: label }, text);
   const el = h('details', { class: 'menu' }, summary, list);
   el.addEventListener('toggle', () => {
     list.style.maxHeight = '';

@@ -1,9 +1,9 @@
 // Notifications of the system when a terminal wants the person, for those who have asked for them.
-// They say which terminal, what it wants and its title, never what it shows.
+// They say which terminal of which host, what it wants and its title, never what it shows.
 
 import { notice } from './dialogs.js';
 import { programTitle } from './format.js';
-import { calledOf, holderOf, nameOf } from './reducers.js';
+import { awayOf, calledOf, hostOf, nameOf, nameOfHolder, ownName } from './reducers.js';
 import { need } from './standing.js';
 import { settings } from './theme.js';
 
@@ -40,7 +40,7 @@ export class Notifier {
     const before = this.needs;
     this.needs = new Map();
     for (const t of this.connection.terminals) {
-      const words = need(t), old = before.get(t.resource);
+      const old = before.get(t.resource), words = awayOf(t) ? old?.words : need(t); // a silent host's wants stand
       if (!words) continue;
       before.delete(t.resource);
       const fresh = old?.words !== words && !this.first;
@@ -58,7 +58,7 @@ export class Notifier {
     for (const t of terminals) {
       if (t.claim.clientId === clientId) this.held.add(t.resource);
       else if (before.has(t.resource) && !followers.has(t.resource)) {
-        notice(`${holderOf(t.claim, t)} has the keyboard of ${calledOf(t)}`);
+        notice(`${nameOfHolder(t.claim, t)} has the keyboard of ${calledOf(t)}`);
       }
     }
   }
@@ -85,7 +85,8 @@ export class Notifier {
     if (!settings.values.notify || this.allowed() !== 'granted' || this.lookedAt(name)) return null;
     try {
       const n = new Notification(`${calledOf(t)}: ${words}`, {
-        body: programTitle(t.title, calledOf(t)), tag: `termhost ${location.origin} ${name}`, icon: 'icon-needs.svg',
+        body: [programTitle(t.title, ownName(calledOf(t))), !hostOf(name) && this.connection.host].filter(Boolean).join(' \u2013 '),
+        tag: `termhost ${location.origin} ${name}`, icon: 'icon-needs.svg',
       });
       n.onclick = () => {
         window.focus();

@@ -2,30 +2,34 @@
 
 import { Asks } from './asks.js';
 import { button, fill, h, writing } from './dom.js';
-import { dropsOn } from './drag.js';
+import { Cut, FitOffer } from './cut.js';
+import { dragsFrom, dropsOn } from './drag.js';
+import { Edge } from './edge.js';
 import { notice, retract } from './dialogs.js';
 import { Commands } from './commands.js';
 import { outcome } from './format.js';
 import { Find } from './find.js';
-import { readLines, readLog, readRecordings, save } from './history.js';
+import { readLines, readLog, readOutput, readRecordings, save } from './history.js';
 import { icon } from './icons.js';
 import { LinesView, linesBelow } from './lines.js';
 import { menu } from './menu.js';
+import { AskOutcome } from './outcome.js';
 import { Output } from './output.js';
 import { PlainText } from './plaintext.js';
 import { pathOf } from './reducers.js';
 import { Replay } from './replay.js';
 import { TerminalView } from './terminal.js';
 import { Unsent } from './unsent.js';
+import { takesFiles, Upload } from './upload.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
  * @typedef {{focus(name: string): void, split(name: string, dir: 'h' | 'v'): void,
  *   close(name: string): void, rename(name: string): void, end(name: string): void,
  *   command(name: string, key: string): void,
- *   place(name: string, target: string, side: import('./drag.js').Side): void,
+ *   place(moved: string[], target: string, side: import('./drag.js').Side): void,
  *   decide(name: string, ask: string, decision: import('./asks.js').Decision, reason: string): Promise<boolean>,
- *   commands(): boolean, toggleCommands(): void}} Actions
+ *   commands(): boolean, showCommands(on: boolean): void}} Actions
  */
 
 /** How long the host is not asked again for older lines, when there were none, in ms. */
@@ -33,6 +37,7 @@ const askAgain = 2000;
 
 export class Pane {
   asking = false; // the host has been asked for its lines
+  emptyShown = false; // the commands are shown though there is none: the person wants to see why
   askedAt = -Infinity; // when there were none older than the page's
 
   /**
@@ -49,7 +54,8 @@ export class Pane {
     this.view = new TerminalView(connection, name, options);
     const home = () => pathOf(connection.directory);
     this.commands = new Commands({ choose: (c) => this.showOutput(c), home, closed: () => this.view.focus() });
-    this.output = new Output({ cols: () => this.view.state.cols, home, closed: () => this.outputClosed() });
+    this.output = new Output({ cols: () => this.view.state.cols, home, closed: () => this.outputClosed(),
+      read: (c) => readOutput(connection, this.view.uri, c.id) });
     this.lines = new LinesView(connection, { name, cols: () => this.view.state.cols,
       closed: () => this.view.focus() });
     this.finder = new Find(connection, this.view, this.lines, () => this.source());
@@ -59,29 +65,40 @@ export class Pane {
     this.guarded = h('span', { class: 'guarded', title: 'What agents type waits for a person\u2019s yes' },
       icon('guard'), 'guarded');
     this.size = h('span', { class: 'size' });
-    this.bar = h('header', { class: 'bar' }, h('span', { class: 'names' }, this.title, this.who),
-      this.keyboard, this.guarded, this.size,
+    this.edge = new Edge(this.view, () => void this.fit());
+    this.more = this.menu();
+    this.split = button('Split', 'Split', () => actions.split(name, 'h'), 'quiet');
+    const names = h('span', { class: 'names' }, this.title, this.who);
+    dragsFrom(names, () => [name]);
+    this.bar = h('header', { class: 'bar' }, names,
+      this.keyboard, this.guarded, this.size, this.edge.element,
       h('span', { class: 'gap' }), this.finder.element,
       button('Find', 'Find', () => this.openSearch(), 'quiet'),
-      button('Split', 'Split', () => actions.split(name, 'h'), 'quiet'),
-      button('Commands', 'Commands', () => actions.toggleCommands(), 'quiet'), this.menu(),
+      this.split,
+      button('Commands', 'Commands', () => this.toggleCommands(), 'quiet'), this.more,
       button('Close this view', '\u00d7', () => actions.close(name), 'icon'));
     // In the order of the Tab key, which a terminal keeps to itself: it comes last.
     this.body = h('div', { class: 'body' });
     this.overlay = h('p', { class: 'overlay', hidden: true });
     this.asks = new Asks((ask, decision, reason) => this.decide(ask, decision, reason));
+    this.outcome = new AskOutcome(connection);
     this.unsent = new Unsent(this.view);
-    this.body.append(h('div', { class: 'cards' }, this.unsent.element, this.asks.element), this.output.element, this.lines.element, this.commands.element, this.view.element, this.overlay);
+    this.upload = new Upload(this.view);
+    this.cut = new Cut(this.view);
+    this.offer = new FitOffer(this.view, () => void this.fit());
+    this.body.append(h('div', { class: 'cards' }, this.offer.element, this.upload.element, this.unsent.element, this.outcome.element, this.asks.element), this.output.element, this.lines.element, this.finder.everywhere.element, this.commands.element, this.view.element, ...this.cut.elements, this.overlay);
     this.element = h('section', { class: 'pane' }, this.bar, this.body);
     this.bar.addEventListener('mousedown', (e) => { // which would take the focus from the terminal
       if (e.target instanceof Element && e.target.closest('button')) e.preventDefault();
     });
+    names.addEventListener('click', () => this.view.focus()); // from which it has taken the focus
     this.element.addEventListener('focusin', () => actions.focus(name));
     this.element.addEventListener('pointerdown', () => actions.focus(name));
     this.view.element.addEventListener('focusin', () => this.coverWithCommands(false));
     this.view.addEventListener('state', () => this.draw());
     this.view.addEventListener('command', (e) => actions.command(name, /** @type {CustomEvent} */ (e).detail));
-    dropsOn(this.element, (dropped, side) => actions.place(dropped, name, side));
+    dropsOn(this.element, (moved, side) => actions.place(moved, name, side));
+    takesFiles(this.element, this.view);
     this.view.addEventListener('find', () => this.openSearch());
     this.bar.addEventListener('input', (e) => this.found(/** @type {HTMLInputElement} */ (e.target).value));
     this.bar.addEventListener('keydown', (e) => { if (e.key === 'Escape') this.found(''); });
@@ -120,8 +137,10 @@ export class Pane {
       { label: 'Save raw', detail: 'byte for byte', run: () => this.save('raw') },
       { label: 'Save as cast', detail: 'asciicast', run: () => this.save('cast') },
       { label: 'Plain text', detail: 'to read, or to have read', run: () => this.plainText() },
+      { label: 'Give it a file', detail: 'and paste its path', run: () => this.upload.choose() },
       { label: 'Fit to this window', run: () => this.fit() },
       { label: 'Rename', run: () => this.actions.rename(this.name) },
+      { label: 'Take the keyboard', className: 'takes', run: () => void this.view.keyboard.take() },
       { label: 'Ask for the keyboard', run: () => void this.view.keyboard.ask() },
       { label: 'Guard', detail: 'agents type after your yes, or no longer', run: () => void this.view.keyboard.guard() },
       { label: 'End it', run: () => this.actions.end(this.name) },
@@ -131,12 +150,18 @@ export class Pane {
   draw() {
     const v = this.view, s = v.state, { status, known } = this.connection;
     this.drawName();
+    if (this.connection.observer) this.more.querySelector('.takes')?.remove();
+    this.split.hidden = !this.connection.maker;
     this.element.classList.toggle('held', v.holds);
-    this.element.classList.toggle('stale', known && status !== 'ready' || v.missing || !!v.ended);
-    this.element.classList.toggle('with-commands', this.actions.commands());
+    this.element.classList.toggle('unused', v.unused);
+    this.element.classList.toggle('stale', known && status !== 'ready' || v.missing || !!v.ended || !!v.away);
+    // Not before the first one has ended: a program that has just begun would be resized.
+    const commands = this.actions.commands() && (this.emptyShown || s.commands.some((c) => c.done));
+    this.element.classList.toggle('with-commands', commands);
     this.size.textContent = v.shown ? `${s.cols}\u00d7${s.rows}` : '';
+    this.edge.draw();
     this.commands.draw(s);
-    this.asks.draw(s.exited || v.missing || v.ended ? [] : s.asks, status === 'ready');
+    this.asks.draw(s.exited || v.missing || v.ended ? [] : s.asks, status === 'ready' && !v.away);
     this.unsent.draw();
     this.guarded.hidden = !v.meta.guarded || s.exited;
     if (v.ended) {
@@ -144,9 +169,10 @@ export class Pane {
     } else if (v.missing) {
       this.overlayText(v.absence);
     } else {
-      this.overlayText(v.shown ? '' : 'Loading\u2026');
+      this.overlayText(v.shown ? '' : v.away ? `${v.away}. It is shown when its host is back.` : 'Loading\u2026');
     }
     if (!v.shown || v.missing || v.ended) return fill(this.who), fill(this.keyboard);
+    if (v.away) return fill(this.who, v.away), fill(this.keyboard);
     if (s.exited) {
       const o = outcome(s.exitCode);
       fill(this.who, h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark), `exited, ${o.words}`);
@@ -161,10 +187,10 @@ export class Pane {
   drawKeyboard() {
     const v = this.view, { keyboard } = v;
     const may = !this.connection.observer && !v.state.client;
-    const label = !may ? '' : !v.holds ? 'Take the keyboard' : keyboard.asks.length ? 'Hand it over' :
+    const label = !may ? '' : v.unused ? 'type to take it' : !v.holds ? 'Take the keyboard' : keyboard.asks.length ? 'Hand it over' :
       keyboard.told.lender ? 'Hand back' : '';
     if (label === this.keyboard.textContent) return;
-    fill(this.keyboard, label && button(label, label, () => void (v.holds ? keyboard.handBack() : keyboard.take())));
+    fill(this.keyboard, v.unused ? h('span', { class: 'hint' }, label) : label && button(label, label, () => void (v.holds ? keyboard.handBack() : keyboard.take())));
   }
 
   /** @param {string} text */
@@ -191,6 +217,12 @@ export class Pane {
     return this.actions.decide(this.name, ask, decision, reason);
   }
 
+  /**
+   * lookAt tells what has become of an ask, unless that is here to be decided.
+   * @param {string} ask
+   */
+  lookAt(ask) { void this.outcome.look(this.view.uri, ask); }
+
   // The output of a command, which covers the terminal.
 
   plainText() {
@@ -201,9 +233,13 @@ export class Pane {
   }
 
   /** fit gives the program the size that this window has room for. */
-  fit() {
-    if (this.view.holds) this.view.ask();
-    else this.view.keyboard.send(''); // which says who may
+  async fit() {
+    if (await this.view.keyboard.here()) this.view.ask();
+  }
+
+  toggleCommands() {
+    this.emptyShown = !this.element.classList.contains('with-commands');
+    this.actions.showCommands(this.emptyShown);
   }
 
   /**
@@ -254,7 +290,7 @@ export class Pane {
 
   /** @param {'text' | 'raw' | 'cast'} form */
   async save(form) {
-    const name = this.name + { text: '.txt', raw: '.log', cast: '.cast' }[form];
+    const name = this.name.replace('/', '-') + { text: '.txt', raw: '.log', cast: '.cast' }[form];
     try {
       save(name, await readLog(this.connection, await this.source(), form));
     } catch (e) {
@@ -277,6 +313,7 @@ export class Pane {
         return;
       }
       this.finder.current = Math.max(0, kept.total - linesBelow(term, viewportY));
+      this.finder.match = -1;
       await this.lines.show(source, kept, this.finder.current);
       if (older) this.lines.body.scrollBy(0, -60);
     } catch (e) {

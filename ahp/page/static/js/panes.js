@@ -2,15 +2,17 @@
 // followed, and comes back with a snapshot.
 
 import { button, fill, h, writing } from './dom.js';
-import { dragsFrom } from './drag.js';
+import { dragsFrom, dropsBetween } from './drag.js';
 import { leaf, names, ratioNear, shape } from './layout.js';
-import { Pane } from './pane.js';
+import { library } from './library.js';
 import { nameOf } from './reducers.js';
 import { narrow, whenResized } from './small.js';
 import { standing } from './standing.js';
 import { settings } from './theme.js';
+import { Welcome } from './welcome.js';
 
 /**
+ * @typedef {import('./pane.js').Pane} Pane
  * @typedef {import('./layout.js').Layout} Layout
  * @typedef {import('./layout.js').Tree} Tree
  * @typedef {import('./connection.js').Connection} Connection
@@ -29,7 +31,7 @@ export class Panes {
   /**
    * @param {Connection} connection
    * @param {Layout} layout
-   * @param {import('./pane.js').Actions} actions
+   * @param {import('./actions.js').Actions} actions
    * @param {{debug: boolean}} options
    */
   constructor(connection, layout, actions, options) {
@@ -38,7 +40,9 @@ export class Panes {
     this.actions = actions;
     this.options = options;
     this.tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Tabs' });
+    dropsBetween(this.tabs, (moved, at) => layout.apart(moved, at));
     this.stage = h('div', { class: 'stage' });
+    this.welcome = new Welcome(connection, { create: () => void actions.create(), show: (name) => layout.show(name) });
     layout.addEventListener('change', () => this.show());
     whenResized(() => this.draw());
     document.addEventListener('visibilitychange', () => this.tellLooks());
@@ -146,18 +150,13 @@ export class Panes {
     }
     for (const name of wanted) {
       if (!this.panes.has(name)) {
-        this.panes.set(name, new Pane(this.connection, name, this.actions, this.options));
+        this.panes.set(name, new (library().Pane)(this.connection, name, this.actions, this.options));
       }
     }
     this.borders = [];
     if (tree) fill(this.stage, this.build(tree));
-    else fill(this.stage, this.welcome());
+    else fill(this.stage, this.welcome.element);
     for (const p of this.panes.values()) p.open();
-  }
-
-  welcome() {
-    return h('div', { class: 'welcome' }, h('h2', {}, 'Nothing is shown'),
-      h('p', {}, 'Choose a terminal from the list, or make a new one. Alt-click opens it beside what is shown.'));
   }
 
   /**
@@ -238,15 +237,21 @@ export class Panes {
     fill(this.tabs, ...this.layout.tabs.map((tab) => {
       const all = names(tab.tree), called = this.called(tab), active = tab.id === this.layout.active;
       const s = this.standing(all);
+      const close = () => all.forEach((n) => this.actions.close(n));
+      // A tablist has tabs only (WAI-ARIA 1.2): the cross is the mouse's way, Delete the keyboard's.
+      const cross = button(`Close ${called.join(', ')}`, '\u00d7', close, 'icon');
+      cross.tabIndex = -1;
+      cross.setAttribute('aria-hidden', 'true');
       const el = h('div', { class: 'tab', 'data-active': active ? '' : null },
         h('button', {
-          type: 'button', role: 'tab', 'aria-selected': String(active), 'aria-label': called.join(', '),
+          type: 'button', role: 'tab', 'aria-selected': String(active), 'aria-label': called.join(', '), 'aria-keyshortcuts': 'Delete',
           'aria-description': s?.words, title: s?.words ?? '',
           onclick: () => this.choose(tab),
-          onauxclick: (/** @type {MouseEvent} */ e) => { if (e.button === 1) all.forEach((n) => this.actions.close(n)); },
+          onkeydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === 'Delete') close(); },
+          onauxclick: (/** @type {MouseEvent} */ e) => { if (e.button === 1) close(); },
         }, s && h('span', { class: `mark ${s.kind}`, 'aria-hidden': 'true' }, s.mark), called.join(' \u2502 ')),
-        button(`Close ${called.join(', ')}`, '\u00d7', () => all.forEach((n) => this.actions.close(n)), 'icon'));
-      dragsFrom(el, all[0]);
+        cross);
+      dragsFrom(el, () => all);
       return el;
     }));
     if (this.drawnActive === this.layout.active) return;

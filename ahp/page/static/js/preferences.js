@@ -44,6 +44,7 @@ export function preferences(notices) {
     release: box('release', 'Closing a view hands back a keyboard that was taken there'),
     option: box('option', 'The Option key is Meta, and composes no characters'),
     notify: box('notify', 'Notify me when a terminal wants me'),
+    joined: box('joined', 'Join and order right-to-left text, where cells are then not exact'),
     aloud: box('aloud', 'Tell screen readers what terminals print'),
   };
   boxes.notify.input.addEventListener('change', () => void notices.ask().then(draw));
@@ -56,7 +57,7 @@ export function preferences(notices) {
         row('Size', h('span', { class: 'stepper' },
           button('Smaller', '\u2212', () => settings.set({ size: settings.size - 1 })), size,
           button('Larger', '+', () => settings.set({ size: settings.size + 1 })))),
-        sample(), boxes.blink.element),
+        sample(), boxes.blink.element, boxes.joined.element),
       section('Terminals', boxes.commands.element, boxes.release.element,
         row('Compose line and keys', keys), onMac && boxes.option.element),
       section('Notifications', boxes.notify.element, told),

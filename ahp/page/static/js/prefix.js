@@ -9,16 +9,16 @@ export const prefixKeys = [
   ['g', 'guard: agents type after your yes, or no longer'], ['d', 'close the view'], ['l', 'pick a terminal'],
   ['n', 'the one that wants you'], ['b', 'what you decide about, the buttons and commands'], ['an arrow', 'the pane there'],
   ['Tab', 'the last one'], ['+', 'a new one'],
-  ['Ctrl-\\', 'send Ctrl-\\'], ['?', 'tell these keys'],
+  ['Ctrl-\\', 'send Ctrl-\\'], ['?', 'all keys'], ['Escape', 'nothing'],
 ];
-const help = prefixKeys.map((k) => k.join(' ')).join(', ');
 
 /** @type {Record<string, import('./drag.js').Side>} What arrow keys send. */
 const sides = { '\x1b[A': 'top', '\x1b[B': 'bottom', '\x1b[C': 'right', '\x1b[D': 'left' };
 
 /**
  * @typedef {{send(data: string): void, take(): Promise<void>, handBack(): Promise<void>,
- *   ask(): Promise<void>, guard(): Promise<void>, command(key: string): void, notice(text: string): void}} Target
+ *   ask(): Promise<void>, guard(): Promise<void>, command(key: string): void, hint(on: boolean): void}} Target
+ *   hint shows the keys behind the prefix, or hides them
  */
 
 export class Prefix {
@@ -33,11 +33,10 @@ export class Prefix {
     if (!this.pending) {
       if (data !== prefixKey) return this.target.send(data);
       this.pending = true;
-      this.timer = window.setTimeout(() => this.target.notice(help), helpAfter);
+      this.timer = window.setTimeout(() => this.target.hint(true), helpAfter);
       return;
     }
-    this.pending = false;
-    clearTimeout(this.timer);
+    this.cancel();
     const side = sides[data.replace('\x1bO', '\x1b[')];
     if (side) return this.target.command(side);
     switch (data) {
@@ -45,11 +44,17 @@ export class Prefix {
       case 'r': return void this.target.handBack();
       case 'a': return void this.target.ask();
       case 'g': return void this.target.guard();
-      case 'd': case 'l': case 'n': case '\t': case '+': return this.target.command(data);
-      case 'b': return this.target.command(data);
-      case '?': return this.target.notice(help);
+      case 'd': case 'l': case 'n': case '\t': case '+': case 'b': case '?': return this.target.command(data);
       case prefixKey: return this.target.send(prefixKey);
+      case '\x1b': return; // as one leaves a menu; sent on, the prefix would end most programs
     }
     this.target.send(prefixKey + data);
+  }
+
+  /** cancel forgets the prefix, as when the person goes elsewhere. */
+  cancel() {
+    this.pending = false;
+    clearTimeout(this.timer);
+    this.target.hint(false);
   }
 }

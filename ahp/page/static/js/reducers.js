@@ -2,40 +2,72 @@
 // terminal prints is drawn by its view; what is kept here is the latest output of each command.
 
 import { oneLine } from './format.js';
+import { clearScreen } from './wire.js';
 
 /**
  * @typedef {{kind: string, clientId?: string, session?: string}} Claim
- * @typedef {{waiting?: string, waitingSince?: string, question?: string, cwd?: string, guarded?: boolean, recording?: boolean,
- *   by?: string, name?: string, quiet?: boolean, awaySince?: string,
+ * @typedef {{waiting?: string, waitingSince?: string, question?: string, status?: {state: string, text?: string, since: string}, labels?: Record<string, string>, cwd?: string, guarded?: boolean, recording?: boolean,
+ *   by?: string, name?: string, host?: string, unreachable?: string, quiet?: boolean, awaySince?: string,
  *   holder?: string, lender?: string, last?: Last}} Meta
  * @typedef {{running?: boolean, exitCode?: number, commandLine?: string, timestamp?: number}} Last
  * @typedef {{resource: string, title: string, claim: Claim, executionTarget?: string,
  *   lifecycle?: {status: string, exitCode?: number}, exitCode?: number,
- *   _meta?: {termhost?: Meta}, wants?: string}} TerminalInfo
+ *   _meta?: {termhost?: Meta}, wants?: string, says?: string, closedWindow?: boolean, person?: string, group?: string}} TerminalInfo
  * @typedef {{id: string, line: string, at: number, done: boolean, exitCode?: number,
- *   durationMs?: number, by?: string, cwd?: string, output: string[], size: number}} Command
+ *   durationMs?: number, by?: string, cwd?: string, output: string[], size: number, whole: boolean}} Command
+ *   whole: the page has been told all its output
  * @typedef {{title: string, cwd: string, cols: number, rows: number, claim: Claim, exited: boolean,
  *   exitCode?: number, client: boolean, isPty: boolean, detection: boolean, commands: Command[],
- *   meta: Meta, asks: import('./asks.js').Ask[]}} TerminalState
+ *   cleared: boolean, redrawn: Command[] | null, meta: Meta, asks: import('./asks.js').Ask[]}} TerminalState
+ *   cleared: commands are forgotten, or told anew, with what comes next
+ *   redrawn: the commands, while they are told anew; else null
  */
 
 /** How much of a command's output is kept, in UTF-16 units: its end. */
 export const keptOutput = 256 << 10;
 
 /**
- * nameOf returns the NAME of a channel.
+ * nameOf returns the NAME of a channel, with its host if that is another one: HOST/NAME.
  * @param {string} uri
  */
-export function nameOf(uri) { return uri.slice(uri.lastIndexOf('/') + 1); }
+export function nameOf(uri) {
+  const on = /^ahp-terminal:\/\/([^/]+)\//.exec(uri)?.[1];
+  return (on ? on + '/' : '') + uri.slice(uri.lastIndexOf('/') + 1);
+}
 
 /**
- * calledOf returns the NAME of a terminal, which may have another one than its channel.
+ * hostOf returns the host of a name; "": it is this one.
+ * @param {string} name
+ */
+export function hostOf(name) { return name.slice(0, Math.max(0, name.indexOf('/'))); }
+
+/**
+ * ownName returns a name without its host.
+ * @param {string} name
+ */
+export function ownName(name) { return name.slice(name.indexOf('/') + 1); }
+
+/**
+ * calledOf returns the NAME of a terminal, which may have another one than its channel, with its host if
+ * that is another one.
  * @param {TerminalInfo} t
  */
-export function calledOf(t) { return oneLine(t._meta?.termhost?.name ?? '', 64) || nameOf(t.resource); }
+export function calledOf(t) {
+  const name = nameOf(t.resource), on = hostOf(name);
+  return (on && on === t._meta?.termhost?.host ? on + '/' : '') + (oneLine(t._meta?.termhost?.name ?? '', 64) || ownName(name));
+}
 
-/** What a NAME may be: ahp.ValidName has the same rule. */
-export const namePattern = '(?!\\.{1,2}$)[A-Za-z0-9._\\-]{1,64}';
+/**
+ * awayOf says that a terminal's host is silent, and since when; "": it is not.
+ * @param {TerminalInfo} [t]
+ */
+export function awayOf(t) {
+  const { unreachable = '', host = '' } = t?._meta?.termhost ?? {};
+  return unreachable && `${host} is unreachable since ${new Date(unreachable).toLocaleTimeString()}`;
+}
+
+/** What a NAME may be: ahp.ValidName has the same rule; and a host's name before it: fleet.CheckName. */
+const namePattern = '(?:[a-z0-9\\-]{1,64}/)?(?!\\.{1,2}$)[A-Za-z0-9._\\-]{1,64}';
 
 /** @param {string} text */
 export function isName(text) { return new RegExp(`^${namePattern}$`).test(text); }
@@ -52,12 +84,30 @@ export function exitOf(info) {
 const longestName = 240;
 
 /**
+ * @param {Claim} a
+ * @param {Claim} b
+ */
+export function sameClaim(a, b) { return a.kind === b.kind && a.clientId === b.clientId && a.session === b.session; }
+
+/**
  * holderOf returns who has the keyboard, for people, as the host names it: what a client calls
  * itself is never shown by itself, for it could be anybody's name.
  * @param {Claim} claim
  * @param {TerminalInfo} [info] The terminal's entry in the list, which has the name.
  */
 export function holderOf(claim, info) {
+  if (info?.closedWindow) return 'you, in a closed window';
+  if (info?.person && claim.clientId === info.person) return 'you (ssh)';
+  return nameOfHolder(claim, info);
+}
+
+/**
+ * nameOfHolder is holderOf by name, also for what is the person's own.
+ * @param {Claim} claim
+ * @param {TerminalInfo} [info]
+ */
+export function nameOfHolder(claim, info) {
+  if (info?.closedWindow) return 'you, in a closed window';
   const told = oneLine(info?._meta?.termhost?.holder ?? '', longestName);
   return told || (claim.kind === 'client' ? 'another client' : 'an agent');
 }
@@ -100,7 +150,7 @@ export function terminalState(snapshot) {
     if (part.type === 'command') {
       text += part.output;
       const c = command(part);
-      Object.assign(c, { done: part.isComplete, exitCode: part.exitCode, durationMs: part.durationMs });
+      Object.assign(c, { done: part.isComplete, exitCode: part.exitCode, durationMs: part.durationMs, whole: false });
       keep(c, part.output);
       commands.push(c);
     } else {
@@ -113,7 +163,7 @@ export function terminalState(snapshot) {
       title: snapshot.title ?? '', cwd: snapshot.cwd ?? '', cols: snapshot.cols ?? 80,
       rows: snapshot.rows ?? 24, claim: snapshot.claim, exited, exitCode,
       client: snapshot.executionTarget === 'client', isPty: snapshot.isPty !== false,
-      detection: !!snapshot.supportsCommandDetection, commands, meta: snapshot._meta?.termhost ?? {},
+      detection: !!snapshot.supportsCommandDetection, commands, cleared: false, redrawn: null, meta: snapshot._meta?.termhost ?? {},
       asks: snapshot._meta?.termhost?.asks ?? [],
     },
   };
@@ -127,7 +177,7 @@ export function terminalState(snapshot) {
 function command(a) {
   const { by, cwd } = a._meta?.termhost ?? {};
   return { id: a.commandId, line: a.commandLine, at: a.timestamp, done: false, by, cwd: pathOf(cwd),
-    output: [], size: 0 };
+    output: [], size: 0, whole: true };
 }
 
 /**
@@ -136,25 +186,36 @@ function command(a) {
  * @param {any} a
  */
 export function applyTerminal(s, a) {
+  if (s.cleared && !['terminal/commandDetectionAvailable', 'terminal/resized'].includes(a.type)) {
+    s.cleared = false;
+    if (a.data?.startsWith(clearScreen)) s.redrawn = [];
+    else s.commands = [];
+  }
   switch (a.type) {
     case 'terminal/data': {
+      if (s.redrawn) break; // it is the screen
       const last = s.commands.at(-1);
       if (last && !last.done) keep(last, a.data);
       break;
     }
     case 'terminal/resized': s.cols = a.cols; s.rows = a.rows; break;
     case 'terminal/claimed': s.claim = a.claim; break;
-    case 'terminal/titleChanged': s.title = a.title; break;
+    case 'terminal/titleChanged':
+      s.title = a.title;
+      if (s.redrawn) s.commands = s.redrawn; // the title comes behind them
+      s.redrawn = null;
+      break;
     case 'terminal/cwdChanged': s.cwd = a.cwd; break;
     case 'terminal/exited': s.exited = true; s.exitCode = a.exitCode; break;
-    case 'terminal/cleared': s.commands = []; break;
+    case 'terminal/cleared': s.cleared = true; break;
     case 'terminal/commandDetectionAvailable': s.detection = true; break;
     case 'terminal/commandExecuted':
       s.detection = true;
-      s.commands.push(command(a));
+      if (s.redrawn) s.redrawn.push(s.commands.find((c) => c.id === a.commandId) ?? { ...command(a), whole: false });
+      else s.commands.push(command(a));
       break;
     case 'terminal/commandFinished': {
-      const c = s.commands.findLast((c) => c.id === a.commandId);
+      const c = (s.redrawn ?? s.commands).findLast((c) => c.id === a.commandId);
       if (c) Object.assign(c, { done: true, exitCode: a.exitCode, durationMs: a.durationMs });
       break;
     }

@@ -6,7 +6,8 @@
 import { notice } from './dialogs.js';
 import { button, fill, h } from './dom.js';
 import { bytes, duration, oneLine, outcome } from './format.js';
-import { before, behind, isBefore, readItems, readOutline, readRecordings, readScreen } from './history.js';
+import { before, behind, isBefore, readItems, readOutline, readPicture, readRecordings, readScreen } from './history.js';
+import { Pictures } from './pictures.js';
 import { Screen } from './screen.js';
 
 /**
@@ -56,12 +57,13 @@ export class Replay {
     /** @type {Source} */
     this.source = { channel: o.uri };
     this.screen = new Screen({ name: `replay of ${o.name}`, debug: o.debug });
+    new Pictures(this.screen, (id) => readPicture(connection, o.uri, id));
     this.slider = h('input', { type: 'range', min: '0', max: '0', step: '1', value: '0', 'aria-label': 'Timeline',
       oninput: () => this.seek(Number(this.slider.value)) });
     this.marks = h('div', { class: 'marks' });
     this.time = h('span', { class: 'time' });
     this.play = button('Play', '\u25b6', () => this.toggle(), 'icon');
-    this.faster = button('Speed', '1\u00d7', () => this.nextSpeed(), 'quiet');
+    this.faster = button('Speed 1\u00d7', '1\u00d7', () => this.nextSpeed(), 'quiet');
     this.gaps = h('label', {}, h('input', { type: 'checkbox', checked: true,
       onchange: (/** @type {Event} */ e) => this.setCut(/** @type {HTMLInputElement} */ (e.target).checked) }),
     ' cut gaps');
@@ -175,6 +177,7 @@ export class Replay {
   nextSpeed() {
     this.speed = speeds[(speeds.indexOf(this.speed) + 1) % speeds.length];
     this.faster.textContent = `${this.speed}\u00d7`;
+    this.faster.setAttribute('aria-label', `Speed ${this.speed}\u00d7`);
   }
 
   toggle() {

@@ -26,6 +26,8 @@ export class Lost extends Error {}
 const tryAfter = 10_000, giveUpAfter = 30_000;
 /** How long the host may say nothing before the person is told, once it has been asked for something. */
 const stallAfter = 5000;
+/** How long it may say nothing before it is tried: what it was asked may be for another host, which is silent. */
+const doubtAfter = 2000;
 const checkEvery = 1000;
 
 export class RPC {
@@ -39,6 +41,7 @@ export class RPC {
   /** @type {(stalled: boolean) => void} Called when nothing gets through, and when something does again. */
   onstall = () => {};
   asked = 0; // when the first message was sent since something came that the host answers; 0: none was
+  tried = false; // a ping was sent since something came
   stalled = false;
 
   /** @param {WebSocket} socket An open one. */
@@ -79,6 +82,7 @@ export class RPC {
   receive(data) {
     this.heard = performance.now();
     this.asked = 0;
+    this.tried = false;
     this.stall(false);
     const m = JSON.parse(data);
     if (m.method) {
@@ -93,10 +97,13 @@ export class RPC {
 
   /** check tries a connection on which nothing was heard, and gives up one that is dead. */
   check() {
-    const now = performance.now(), quiet = now - this.heard;
+    const now = performance.now(), quiet = now - this.heard, waits = this.asked && now - this.asked;
     if (quiet > giveUpAfter) return this.end('the host does not answer');
-    if (quiet > tryAfter && !this.asked) this.request('ping', { channel: 'ahp-root://' }).catch(() => {});
-    if (this.asked && now - this.asked > stallAfter) this.stall(true);
+    if (!this.tried && (waits > doubtAfter || quiet > tryAfter)) {
+      this.tried = true;
+      this.request('ping', { channel: 'ahp-root://' }).catch(() => {});
+    }
+    if (waits > stallAfter) this.stall(true);
   }
 
   /** @param {boolean} stalled */

@@ -5,6 +5,7 @@ import { h } from './dom.js';
 import { cellsAt, fontSize } from './fit.js';
 import { oneLine } from './format.js';
 import { library } from './library.js';
+import { sign } from './pictures.js';
 import { swallowQueries } from './queries.js';
 import { swipes } from './swipe.js';
 import { settings } from './theme.js';
@@ -13,6 +14,8 @@ import { Widths, withoutLeading } from './widths.js';
 const scrollback = 5000;
 /** How much xterm.js parses without a pause, in UTF-16 units: a snapshot may be megabytes. */
 const piece = 32 << 10;
+/** How long an empty screen waits for what is drawn on it, in milliseconds. */
+const soon = 30;
 
 /**
  * newTerminal makes an xterm.js terminal that shows what the host's own screen shows.
@@ -32,6 +35,8 @@ export function newTerminal(options) {
  */
 export class Screen extends EventTarget {
   ratio = { width: 0.6, height: 1.2 };
+  pictured = false; // something that was written may be the box of a picture
+  clearing = 0; // the timer of a screen that is to be emptied
   epoch = 0; // of the resets: a size from before the last one does not count any more
 
   /** @param {{name: string, debug: boolean}} options */
@@ -78,14 +83,20 @@ export class Screen extends EventTarget {
   dispose() {
     this.unsettle();
     this.observer.disconnect();
+    clearTimeout(this.clearing);
     this.term.dispose();
     this.element.remove();
   }
 
   focus() { this.term.focus(); }
 
-  /** clear empties the screen and its history, behind what is still to be written. */
-  clear() { this.term.write('\x1bc'); }
+  /**
+   * clear empties the screen and its history, behind what is still to be written: together with what is
+   * written next, if that comes soon, so that no empty screen is seen between.
+   */
+  clear() {
+    this.clearing ||= window.setTimeout(() => this.write(''), soon);
+  }
 
   /**
    * reset shows something else from now on.
@@ -106,7 +117,10 @@ export class Screen extends EventTarget {
    * @param {() => void} [done]
    */
   write(text, done) {
-    const shown = withoutLeading(text);
+    const shown = (this.clearing ? '\x1bc' : '') + withoutLeading(text);
+    clearTimeout(this.clearing);
+    this.clearing = 0;
+    this.pictured ||= shown.includes(sign);
     let at = 0;
     for (; shown.length - at > piece; at += piece) this.term.write(shown.slice(at, at + piece));
     this.term.write(shown.slice(at), done);

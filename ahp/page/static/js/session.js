@@ -4,26 +4,36 @@
 // key of which the ticket came with a hash: package page says how.
 
 import { get, put } from './keystore.js';
+import { sshName, tellHost } from './sshline.js';
 
 /**
- * Refused is an error that trying again does not help against. Its text says what is wrong, and its
- * advice what to do.
+ * Refused is an error that trying again does not help against. Its text says what is wrong. A new
+ * ticket may help, for which the person types a line; advice says what else does.
  */
 export class Refused extends Error {
   /**
    * @param {string} message
-   * @param {string} advice
-   * @param {string} [title]
+   * @param {{title?: string, advice?: string, line?: string}} [more] line: another one than pageLine
    */
-  constructor(message, advice, title = 'You are not let in') {
+  constructor(message, { title = 'You are not let in', advice = '', line } = {}) {
     super(message);
-    this.advice = advice;
     this.title = title;
+    this.advice = advice;
+    this.line = line;
   }
 }
 
-export const newTicket = 'Open a new one: run termhost page --local on the host\u2019s own machine, ' +
-  'or termhost page DEST on another one.';
+/**
+ * whatElse says what helps besides a new ticket.
+ * @param {string} text A ticket or a name. Only another invitation opens a guest's page.
+ */
+function whatElse(text) {
+  if (text.startsWith(guestTicket) || text.startsWith(guestName)) return { advice: 'Ask whoever has invited you for another link.', line: '' };
+  return text.startsWith(linkTicket) || text.startsWith(linkName) ? { advice: 'The next notification brings a link that opens.' } : {};
+}
+
+/** What tickets and names of guests begin with, and those of links in notifications. */
+const guestTicket = 'invite-', guestName = 'guest:', linkTicket = 'link-', linkName = 'page-link-';
 
 const ended = 'Your session has ended';
 const sources = 'See http.allowed_hosts and http.allowed_origins in the host\u2019s configuration. A ' +
@@ -38,11 +48,12 @@ const patience = 10_000;
 
 const unknown = 'This is not the host that this page was opened for: another program answers at its ' +
   'address, or the host has been set up anew. Nothing is sent to it, and nothing shown of it. See ' +
-  'whether the host runs. If it was set up anew, open a new page with termhost page';
+  'whether the host runs. If it was set up anew, open a new page: type ssh HOST page';
 
 /**
- * Credentials are what a ticket is exchanged for; host is the host's public key.
- * @typedef {{token: string, name: string, role: string, expires: string, host: string}} Credentials
+ * Credentials are what a ticket is exchanged for; host is the host's public key, and machine what its
+ * machine is called, once it has told.
+ * @typedef {{token: string, name: string, role: string, expires: string, host: string, machine?: string}} Credentials
  */
 
 /**
@@ -83,6 +94,9 @@ export class Session {
     this.next = next;
   }
 
+  /** How long the way to the host and back takes at most, in milliseconds, as last seen. */
+  trip = 0;
+
   /**
    * enter takes a ticket, which is then spent.
    * @param {string} ticket It ends with what the host's key is known by.
@@ -93,13 +107,16 @@ export class Session {
     /** @type {Credentials & Challenge} */
     const { challenge, ahp, ...credentials } = await ask('page/enter', { ticket, key: base64url(point) }).catch((e) => {
       if (!(e instanceof Told) || e.status === 429 || e.status === 503) throw e;
-      throw new Refused(e.message, e.status === 403 ? sources : newTicket);
+      throw new Refused(e.message, e.status === 403 ? { advice: sources } : whatElse(ticket));
     });
     const hash = await crypto.subtle.digest('SHA-256', bytesOf(credentials.host));
-    if (!ticket.endsWith(base64url(hash.slice(0, markBytes)))) throw new Refused(unknown + '.', newTicket);
+    if (!ticket.endsWith(base64url(hash.slice(0, markBytes)))) throw new Refused(unknown + '.');
     sessionStorage.setItem(stored, JSON.stringify(credentials));
     return new Session(credentials, keys, { challenge, ahp });
   }
+
+  /** What this tab is logged in as; "": it is not. */
+  static get name() { return String(JSON.parse(sessionStorage.getItem(stored) ?? '{}').name ?? ''); }
 
   /** Whether this tab has a session, with a host that proves itself. */
   static isStored() { return !!JSON.parse(sessionStorage.getItem(stored) ?? '{}').host; }
@@ -107,11 +124,25 @@ export class Session {
   /** restore returns the session that this tab has. */
   static async restore() {
     const credentials = /** @type {Credentials} */ (JSON.parse(sessionStorage.getItem(stored) ?? '{}'));
+    tellHost(credentials.machine ?? '', credentials.role);
     if (!(Date.parse(credentials.expires) > Date.now())) {
-      throw new Refused('It has lasted as long as a session may.', newTicket, ended);
+      throw new Refused('It has lasted as long as a session may.', { title: ended, ...whatElse(credentials.name) });
     }
     const next = newChallenge().catch(() => null); // it is asked for again
     return new Session(credentials, await browserKeys(), await next);
+  }
+
+  /** Whether this page sees only some terminals and makes none: a guest's, or a notification's. */
+  get bounded() {
+    const { name } = this.credentials;
+    return name.startsWith(guestName) || name.startsWith(linkName);
+  }
+
+  /** @param {string} machine What the host's machine is called. */
+  remember(machine) {
+    this.credentials.machine = machine;
+    sessionStorage.setItem(stored, JSON.stringify(this.credentials));
+    tellHost(machine, this.credentials.role);
   }
 
   static forget() { sessionStorage.removeItem(stored); }
@@ -155,10 +186,12 @@ export class Session {
     const url = new URL(proof.ahp, document.baseURI);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     url.hash = '';
+    const begun = performance.now();
     const socket = new WebSocket(url, ['termhost.ahp', `termhost.token.${this.credentials.token}`,
       `termhost.proof.${proof.challenge}.${proof.signature}`, `termhost.nonce.${proof.nonce}`]);
     const timer = setTimeout(() => socket.close(), patience);
     try {
+      socket.addEventListener('open', () => { this.trip = (performance.now() - begun) / 2; }, { once: true });
       const first = await firstMessage(socket);
       if (first === null) return null;
       await this.verify(proof, 101, '', signatureIn(first));
@@ -182,7 +215,7 @@ export class Session {
     await this.verify(proof, answer.status, answer.reason, answer.proof);
     if (answer.status === 401) {
       Session.forget();
-      throw new Refused(sentence(answer.reason), newTicket, ended);
+      throw new Refused(sentence(answer.reason), { title: ended, ...whatElse(this.credentials.name) });
     }
     if (answer.status !== 200) throw new Error(capital(answer.reason));
   }
@@ -272,8 +305,10 @@ function sentence(text) { return capital(text) + (/[.!?]$/.test(text) ? '' : '.'
 /** browserKeys returns this browser's key pair for this page, which it makes when there is none. */
 async function browserKeys() {
   if (!globalThis.crypto?.subtle) {
-    throw new Refused('This browser gives keys to secure pages only.',
-      'Reach the host over https, or as 127.0.0.1 through a forwarded port: termhost page DEST.');
+    throw new Refused('This browser gives keys to secure pages only.', {
+      advice: 'Reach the host over https, or as 127.0.0.1 through a forwarded port.',
+      line: `ssh -L 7722:ahp:80 ${sshName()} page --stay`,
+    });
   }
   const old = await get('keys');
   if (old) return /** @type {CryptoKeyPair} */ (old);

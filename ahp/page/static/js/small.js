@@ -3,7 +3,7 @@
 import { settings } from './theme.js';
 
 /** True while one pane at a time is shown. The same width stands in small.css. */
-export const narrow = matchMedia('(max-width: 640px)');
+export const narrow = matchMedia('(max-width: 640px), (max-height: 480px) and (pointer: coarse)');
 /** True where a finger points. */
 export const coarse = matchMedia('(pointer: coarse)');
 

@@ -2,7 +2,7 @@
 // has ended. A mark's shape says it as well as its colour.
 
 import { outcome } from './format.js';
-import { exitOf } from './reducers.js';
+import { awayOf, exitOf } from './reducers.js';
 
 /**
  * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
@@ -17,7 +17,7 @@ const waitingWords = {
 
 /** @type {Record<string, string>} What has happened since the person looked at a terminal. */
 const missedWords = {
-  bell: 'rang the bell', command: 'a command has ended', failed: 'a command has failed',
+  bell: 'rang the bell', notice: 'notifies you', done: 'is done', command: 'a command has ended', failed: 'a command has failed',
   keyboard: 'the keyboard is asked for',
 };
 
@@ -27,7 +27,7 @@ const missedWords = {
  */
 export function need(t) {
   const m = t._meta?.termhost;
-  if (exitOf(t).exited) return '';
+  if (exitOf(t).exited || m?.unreachable) return '';
   if (t.wants === 'keyboard') return missedWords.keyboard;
   return m?.waiting ? waitingWords[m.waiting] ?? m.waiting : missedWords[t.wants ?? ''] ?? '';
 }
@@ -38,6 +38,7 @@ export function need(t) {
  */
 export function aside(t) {
   const m = t._meta?.termhost;
+  if (m?.unreachable) return awayOf(t);
   if (exitOf(t).exited) return '';
   if (m?.awaySince) return `owner away since ${new Date(m.awaySince).toLocaleTimeString()}`;
   return m?.quiet ? 'quiet' : '';
@@ -49,6 +50,7 @@ export function aside(t) {
  */
 export function standing(t) {
   const { exited, exitCode } = exitOf(t);
+  if (awayOf(t)) return { kind: 'lost', mark: '?', words: awayOf(t) };
   if (exited) {
     const o = outcome(exitCode);
     return { ...o, words: `exited ${o.words}` };

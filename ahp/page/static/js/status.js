@@ -2,27 +2,29 @@
 // or a whole page when it cannot get in at all.
 
 import { button, fill, h } from './dom.js';
+import { aboutName, pageLine, sshName, typed } from './sshline.js';
 
 /**
  * refusal replaces the page by what is wrong and what to do.
- * @param {string} title
- * @param {string} text
- * @param {string} advice
+ * @param {import('./session.js').Refused} e
  */
-export function refusal(title, text, advice) {
+export function refusal({ title, message, advice, line = pageLine() }) {
   document.documentElement.dataset.termhost = 'refused';
   document.title = `termhost: ${title}`;
-  fill(document.body, h('main', { class: 'refusal', role: 'alert' },
-    h('h1', {}, title), h('p', {}, text), h('p', { class: 'advice' }, ...codes(advice))));
+  fill(document.body, h('main', { class: 'refusal' }, h('div', { role: 'alert' },
+    h('h1', {}, title), h('p', {}, message), advice && h('p', {}, ...codes(advice)),
+    line && h('p', {}, 'To open the page, type this where you have ssh, and open what it prints:'),
+    line && typed(line),
+    line && h('p', { class: 'advice' }, aboutName(), ' There, ', h('code', {}, `termhost page ${sshName()}`),
+      ' does all of it, with a forwarded port and the browser.'))));
 }
 
 /**
- * codes sets command lines in a text as such.
+ * codes sets names of settings in a text as such.
  * @param {string} text
  */
 function codes(text) {
-  return text.split(/(termhost page (?:--local|DEST)|http\.\w+)/).map((part, i) =>
-    i % 2 ? h('code', {}, part) : part);
+  return text.split(/(http\.\w+)/).map((part, i) => i % 2 ? h('code', {}, part) : part);
 }
 
 export class Strip {

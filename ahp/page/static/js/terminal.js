@@ -1,8 +1,10 @@
 // One visible terminal: what the host tells of it, its screen and its keyboard.
 
 import { copyFromProgram } from './clipboard.js';
+import { readPicture } from './history.js';
 import { Keyboard } from './keyboard.js';
-import { applyTerminal, holderOf, terminalState } from './reducers.js';
+import { Pictures } from './pictures.js';
+import { applyTerminal, awayOf, holderOf, nameOfHolder, sameClaim, terminalState } from './reducers.js';
 import { Screen } from './screen.js';
 import { small } from './small.js';
 import { utf8Length } from './wire.js';
@@ -51,6 +53,7 @@ export class TerminalView extends EventTarget {
     this.element = this.screen.element;
     this.search = this.screen.search;
     this.keyboard = new Keyboard(this);
+    new Pictures(this.screen, (id) => readPicture(connection, this.uri, id));
     this.screen.addEventListener('fit', () => this.askSoon());
     this.listed = this.known = !!this.info;
     this.look = () => this.lookAtList();
@@ -71,8 +74,25 @@ export class TerminalView extends EventTarget {
 
   focus() { this.screen.focus(); }
 
+  /** untilShown waits for what the host tells of the terminal first. */
+  async untilShown() {
+    while (!this.shown) await this.once('state');
+  }
+
+  /** untilDrawn waits until all that the host has told is drawn; at once if there is no terminal. */
+  async untilDrawn() {
+    while (!this.shown && !this.missing) await this.once('state');
+    await new Promise((resolve) => this.screen.write('', () => resolve(undefined)));
+  }
+
+  /** @param {string} event */
+  once(event) { return new Promise((resolve) => this.addEventListener(event, resolve, { once: true })); }
+
   /** Whether what is typed here reaches the program. */
   get holds() { return this.keyboard.holds; }
+
+  /** Whether the first key takes the keyboard: nobody else would lose it. */
+  get unused() { return this.keyboard.unused; }
 
   /** The terminal's entry in the list of all. */
   get info() { return this.connection.terminals.find((t) => t.resource === this.uri); }
@@ -80,13 +100,16 @@ export class TerminalView extends EventTarget {
   /** What the list tells of it beyond AHP. */
   get meta() { return this.info?._meta?.termhost ?? {}; }
 
+  /** That the terminal's host is silent, and since when; "": it is not. */
+  get away() { return awayOf(this.info); }
+
   /** Who has the keyboard, for people. */
   get holder() { return this.holds ? 'you' : holderOf(this.state.claim, this.info); }
 
   /** What to tell people of a terminal that is missing. */
   get absence() {
     if (this.known) return `There is no terminal ${this.name} any more.`;
-    const make = this.connection.observer ? '' : ', or make it: New terminal';
+    const make = this.connection.maker ? ', or make it: New terminal' : '';
     return `There is no terminal ${this.name}. Choose one in the list${make}.`;
   }
 
@@ -114,9 +137,11 @@ export class TerminalView extends EventTarget {
         return;
       case 'terminal/input': return;
       case 'terminal/cleared': this.screen.clear(); break;
+      case 'terminal/commandFinished': this.keyboard.predictions.told(); break;
       case 'terminal/resized': this.screen.resize(a.cols, a.rows); break;
       case 'terminal/claimed':
-        this.keyboard.claimed(before, e.origin?.clientId === this.connection.clientId);
+        // Whoever is brought up to date is told the claim again.
+        if (!sameClaim(before, this.state.claim)) this.keyboard.claimed(before, e.origin?.clientId === this.connection.clientId);
         this.askSoon();
         break;
     }
@@ -203,7 +228,7 @@ export class TerminalView extends EventTarget {
    * list of terminals.
    */
   tellHolder() {
-    this.connection.addEventListener('list', () => this.notice(`${this.holder} has the keyboard`),
+    this.connection.addEventListener('list', () => this.notice(`${nameOfHolder(this.state.claim, this.info)} has the keyboard`),
       { once: true });
   }
 

@@ -5,7 +5,7 @@ import { ansi, colors, leastContrast } from './colors.js';
 
 /** The letters where none are chosen, and where the chosen ones lack a character. */
 const fonts = 'ui-monospace, "SF Mono", Menlo, "Cascadia Mono", Consolas, "DejaVu Sans Mono", ' +
-  '"Liberation Mono", monospace';
+  '"Liberation Mono", "termhost symbols", monospace';
 const stored = 'termhost.settings';
 
 /** The letters' size, in pixels. */
@@ -25,6 +25,7 @@ const defaults = {
   keys: 'auto', // one of keyRows
   option: false, // a Mac's Option key is Meta, and composes no characters
   notify: false, // when a terminal wants the person
+  joined: false, // right-to-left text has its own order, and its letters are joined
   aloud: false, // screen readers are told what terminals print
 };
 
@@ -102,6 +103,8 @@ class Settings extends EventTarget {
     this.dispatchEvent(new Event('changing'));
     const { dataset, style } = document.documentElement;
     dataset.theme = this.resolved;
+    if (this.values.joined) dataset.joined = '';
+    else delete dataset.joined;
     ansi.forEach((name, i) => style.setProperty(`--ansi-${i}`, String(this.colors[name])));
     style.setProperty('--font', this.font);
     style.setProperty('--size', `${this.size}px`);

@@ -1,6 +1,6 @@
 // An agent made with ACP's TypeScript SDK. A prompt names one of the methods of Turn, with its
 // arguments. The agent says what came of it, in the words of the one that is made with the Go SDK.
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import * as acp from "@agentclientprotocol/sdk";
@@ -96,6 +96,7 @@ class Turn {
 
   async gone() {
     const t = await this.create("sleep", ["300"]);
+    await writeFile(`made-${process.pid}`, "");
     await this.embed(t, "sleep");
     await this.say(`wait: ${await refusal(t.waitForExit())}`);
     await this.say(`output: ${await refusal(t.currentOutput())}`);

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"termhost/ahp/fleet/roster"
+	"termhost/ahp/hosttest"
+)
+
+// A host that does not understand a line, or a fleet, of a later termhost says which formats there
+// are, what it runs itself, and what to do. The line stays good.
+func TestJoiningAFleetOfALaterFormatSaysWhatToDo(t *testing.T) {
+	w, home := newFleet(t, "")
+	box := w.host("box", "")
+	refused := func(what, token string) {
+		t.Helper()
+		out, err := box.try("fleet", "join", "--name", "box", "tls://"+w.listen, token)
+		for _, want := range []string{"termhost: error: " + what + " has format 2, of a newer termhost",
+			"knows formats up to 1: update termhost on this host",
+			"hint: this host has termhost " + version() + "\n"} {
+			if err == nil || !strings.Contains(out, want) {
+				t.Errorf("it says %q (%v), and not %q", out, err, want)
+			}
+		}
+	}
+	refused("the line to join", "2.of.later")
+
+	folder, token := roster.In(home.state()), w.token()
+	signed, err := folder.Signed()
+	hosttest.Check(t, err)
+	hosttest.Check(t, folder.SaveRoster([]byte(`{"format":2,"signature":{}}`)))
+	refused("the fleet's roster", token)
+	hosttest.Check(t, folder.SaveRoster(signed))
+	box.joins(token, "tls://"+w.listen)
+}
+
+// A real termhost of before is a door, or behind one. Nothing in the repository has it: it is given.
+func TestTwoVersionsAreInOneFleet(t *testing.T) {
+	slow(t)
+	older := os.Getenv("TERMHOST_OLDER")
+	if older == "" {
+		t.Skip("it runs with TERMHOST_OLDER=PATH, the program of an older version")
+	}
+	for name, runs := range map[string]struct{ home, box string }{
+		"the door is older": {older, "termhost"}, "the box is older": {"termhost", older},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, home := newFleet(t, "")
+			again := func(h *fleetHost, program string) {
+				t.Helper()
+				if h.serve != nil {
+					_ = h.serve.Stop(syscall.SIGTERM)
+				}
+				h.start(program)
+			}
+			again(home, runs.home)
+			box := w.host("box", "fleet.doors = { home = \"admin\" }")
+			box.joins(w.token(), "tls://"+w.listen)
+			again(box, runs.box)
+			w.together()
+			for _, line := range []string{"new --on box -d -n work -- " + echoes,
+				"wait --match up work", "send --enter box/work hi", "wait --match '^got hi' box/work",
+				"grep '^got hi'", "peek work", "log work", "who work", "ls box", "asks",
+				"run --on box -- true"} {
+				home.run("alice", line)
+			}
+			one := home.look("alice", "attach box/work")
+			one.answers(box, "first")
+			again(box, runs.box)
+			one.answers(box, "second")
+			again(home, runs.home)
+			w.together()
+			home.look("alice", "attach box/work").answers(box, "third")
+			home.do("fleet", "remove", "box")
+			hosttest.Eventually(t, "box is gone", func() bool {
+				return !strings.Contains(home.run("alice", "ls"), "work")
+			})
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"termhost/ahp/commandline"
+	"termhost/ahp/host"
+	"termhost/cmd/termhost/hooks"
+	"termhost/cmd/termhost/local"
+	"termhost/sshd/verbs"
+)
+
+// sayStatus is `termhost status`: the verb of that name and, without a NAME inside a terminal, what
+// the terminal's program says of itself.
+func sayStatus(c *call) int {
+	i := slices.IndexFunc(verbs.Verbs(), func(v verbs.Verb) bool { return v.Name == c.name })
+	verb := verbs.Verbs()[i]
+	if len(c.args) > 0 && isHelp(c.args[0]) {
+		return c.printUsage()
+	}
+	if len(c.args) > 1 && c.args[0] == "--from" {
+		return sayForAgent(c.std, c.args[1], c.args[2:])
+	}
+	if len(c.args) == 0 || !slices.Contains(host.States(), host.State(c.args[0])) {
+		return c.runVerb(verb)
+	}
+	status, err := sayOwn(c.std, c.args[0], strings.Join(c.args[1:], " "))
+	if err != nil {
+		return fail(c.std, exitFailure, err.Error(), "elsewhere: termhost status NAME STATE [TEXT]")
+	}
+	return status
+}
+
+// sayForAgent is what the settings of `termhost hooks` call. Outside of a terminal, or if the agent
+// says nothing of interest, it does nothing. It neither prints nor fails: agents would take that
+// for an answer.
+func sayForAgent(std stdio, agent string, args []string) int {
+	if state, text, ok := hooks.Said(agent, args, std.in); ok {
+		_, _ = sayOwn(stdio{strings.NewReader(""), io.Discard, io.Discard}, string(state), text)
+	}
+	return exitOK
+}
+
+// errOutside says that this process is in no terminal of a host.
+var errOutside = errors.New("this is not inside a terminal of a host")
+
+// sayOwn tells the host of the terminal that this process is in how its program stands, and returns
+// the exit status.
+func sayOwn(std stdio, state, text string) (status int, err error) {
+	uri, socket := os.Getenv(host.URIVariable), os.Getenv(host.SocketVariable)
+	if uri == "" || socket == "" {
+		return 0, errOutside
+	}
+	client, err := local.Dial(socket)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	return client.Run(local.Command{
+		Line: commandline.Join([]string{"status", "--", uri, state, text}),
+		In:   std.in, Out: std.out, Err: std.err,
+	})
+}

@@ -1,0 +1,109 @@
+// Package listing lays out lists of terminals: the columns of `ls`, of `top` and of the list behind
+// the prefix key, and what of them fits into a window. It decides nothing and prints nothing.
+package listing
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/sshd/wording"
+)
+
+// Cell is what stands in a cell of a list. Where that is too narrow, End stays.
+type Cell struct{ Text, End string }
+
+func (c Cell) String() string { return c.Text + c.End }
+
+// The columns of a list. One whose cells are all empty is left out.
+const (
+	Name = iota
+	State
+	Claim
+	Size
+	Executor
+	Viewers
+	Age
+	Last
+	Quiet // since when nothing was printed; for lists that are live
+	Labels
+	Title
+)
+
+// Head returns the row of column names.
+func Head() []Cell {
+	return []Cell{Name: {Text: "NAME"}, State: {Text: "STATE"}, Claim: {Text: "CLAIM"},
+		Size: {Text: "SIZE"}, Executor: {Text: "EXECUTOR"}, Viewers: {Text: "VIEWERS"},
+		Age: {Text: "AGE"}, Last: {Text: "LAST"}, Quiet: {Text: "QUIET"},
+		Labels: {Text: "LABELS"}, Title: {Text: "TITLE"}}
+}
+
+// Row returns a terminal's row, without Quiet. wide has room for the URIs of agent sessions.
+func Row(i host.Info, wide bool) []Cell {
+	state := Cell{Text: wording.State(i)}
+	if i.WantsYou {
+		state.End = " !"
+	}
+	return []Cell{
+		Name:     {Text: i.Name},
+		State:    state,
+		Claim:    {Text: wording.Holder(i, wide)},
+		Size:     {Text: fmt.Sprintf("%dx%d", i.Cols, i.Rows)},
+		Executor: {Text: i.Executor},
+		Viewers:  {Text: strconv.Itoa(i.Viewers)},
+		Age:      {Text: wording.Age(time.Since(i.CreatedAt))},
+		Last:     last(i),
+		Quiet:    {},
+		Labels:   {Text: i.Labels.String()},
+		Title:    {Text: wording.Title(i)},
+	}
+}
+
+// Table returns the list of terminals: the row of column names, then one for each terminal, those
+// that want the one who asks first: see Rank.
+func Table(list []host.Info, wide bool) [][]Cell {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b host.Info) int { return Rank(a) - Rank(b) })
+	rows := make([][]Cell, 1, 1+len(list))
+	rows[0] = Head()
+	for _, i := range list {
+		rows = append(rows, Row(i, wide))
+	}
+	return rows
+}
+
+// Rank is where a terminal stands in the list: the lower, the earlier. Those that want the one who
+// asks come first, then those that run, then those that have exited.
+func Rank(i host.Info) int {
+	switch {
+	case i.WantsYou:
+		return 0
+	case i.State == host.StateRunning:
+		return 1
+	}
+	return 2
+}
+
+// last returns the last command, and at the end how it went: "make ok", "make failed 2", and while
+// it runs for how long, "make 41s". Without shell integration nothing is known: "-".
+func last(i host.Info) Cell {
+	c := i.LastCommand
+	if c == nil {
+		return Cell{Text: "-"}
+	}
+	end := ""
+	switch {
+	case c.Running && i.State == host.StateRunning:
+		end = " " + wording.Age(time.Since(c.StartedAt))
+	case c.ExitCode == nil && i.State == host.StateExited: // the terminal's own status tells
+	case c.ExitCode == nil:
+		end = " ?"
+	case *c.ExitCode == 0:
+		end = " ok"
+	default:
+		end = " failed " + wording.ExitCode(c.ExitCode)
+	}
+	return Cell{c.LineText(), end}
+}

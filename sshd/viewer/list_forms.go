@@ -1,0 +1,168 @@
+package viewer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"termhost/ptypool/keyboard"
+	"termhost/ptypool/vt/width"
+	"termhost/sshd/wording"
+)
+
+// form is the question in the last line of a list, and what was answered so far.
+type form struct {
+	kind   formKind
+	rows   []*Row // that it is about
+	text   string // a line, or a title
+	secret bool   // the line answers a question for a secret
+	on     bool   // guard, or end that
+	except []*Row // get no line, because they ask for a secret
+}
+
+type formKind int
+
+const (
+	formNone  formKind = iota
+	formEnd            // whether terminals are to be ended
+	formGuard          // whether they are to be guarded, or no longer
+	formLine           // a line to type
+	formTitle          // a title
+)
+
+// prompt is the last line: a notice, the question, or the keys.
+func (l *list) prompt() string {
+	f, room := l.form, l.fitted
+	switch {
+	case f.kind == formEnd && len(f.rows) == 1:
+		return fmt.Sprintf("End %s and its programs? y ends it, any other key does not.",
+			f.rows[0].Shown())
+	case f.kind == formEnd:
+		return named("End ", f.rows, " and their programs? y does.",
+			room)
+	case f.kind == formGuard && f.on:
+		return named("Guard ", f.rows, "? y does.", room)
+	case f.kind == formGuard:
+		return named("End the guard of ", f.rows, "? y does.", room)
+	case f.kind == formLine:
+		return f.linePrompt(room)
+	case f.kind == formTitle:
+		return typedInto("Title of "+f.rows[0].Shown()+": ", f.text,
+			"  (Enter sets it, Esc does not)", room)
+	case l.note != "" && time.Since(l.noted) < noticeTime:
+		return noticeOf + l.note
+	case l.typing:
+		return typedInto("Filter: ", l.filter, "  (Enter goes, arrows move, Esc returns)", room)
+	case l.filter != "":
+		return "Filter: " + l.filter + "  (Enter goes, s types, g guards, x ends, ? helps)"
+	}
+	if l.o.picks {
+		return "Enter goes, Esc returns, s types, g guards, x ends, / filters, o sorts, ? helps"
+	}
+	return "Enter goes, s types, g guards, x ends, space marks, / filters, o sorts, ? helps"
+}
+
+// named returns a question about terminals, with as many of their names as there is room for.
+func named(before string, rows []*Row, after string, room int) string {
+	if len(rows) == 1 {
+		return before + rows[0].Shown() + after
+	}
+	before += wording.Counted(len(rows), "terminal")
+	room -= width.String(before) + width.String(after) + len(" ()")
+	if room < len("a, b") {
+		return before + after
+	}
+	return before + " (" + width.Cut(namesOf(rows), room, "…") + ")" + after
+}
+
+func namesOf(rows []*Row) string {
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.Shown())
+	}
+	return strings.Join(names, ", ")
+}
+
+// typedInto returns a line in which a text is typed, with the end of the text in view.
+func typedInto(before, text, after string, room int) string {
+	left := room - width.String(before) - len("_")
+	if width.String(text)+width.String(after) <= left {
+		return before + text + "_" + after
+	}
+	for text != "" && width.String(text) > left {
+		_, text = cutRune(text)
+	}
+	return before + text + "_"
+}
+
+// cutRune takes the first character of a text away.
+func cutRune(text string) (first, rest string) {
+	for i := range text {
+		if i > 0 {
+			return text[:i], text[i:]
+		}
+	}
+	return text, ""
+}
+
+// linePrompt is the last line while a line is typed. A secret is not shown.
+func (f form) linePrompt(room int) string {
+	if f.secret {
+		return typedInto(f.rows[0].Shown()+" asks for a secret, which this answers: ",
+			strings.Repeat("*", len([]rune(f.text))), "  (Esc does not)", room)
+	}
+	before := named("Line for ", f.rows, "", room/2)
+	if len(f.except) > 0 {
+		before += ", not for " + width.Cut(namesOf(f.except), room/4, "…") + ", asking for a secret"
+	}
+	return typedInto(before+": ", f.text, "  (Enter types it, Esc does not)", room)
+}
+
+// fill handles a key at the question.
+func (l *list) fill(k keyboard.Key) (then func() verdict) {
+	f := l.form
+	if f.kind == formEnd || f.kind == formGuard {
+		l.form = form{}
+		switch {
+		case k != keyboard.Key{Code: 'y'}:
+			return nil
+		case f.kind == formEnd:
+			l.leave(f.rows)
+			return func() verdict { return l.endAll(f.rows) }
+		}
+		return func() verdict { return l.guardAll(f.rows, f.on) }
+	}
+	switch {
+	case k.Code == keyboard.Enter:
+		l.form = form{}
+		if f.kind == formTitle {
+			return func() verdict { return l.rename(f.rows[0], f.text) }
+		}
+		return func() verdict { return l.typeAll(f) }
+	case k.Code == keyboard.Escape, leaves(k):
+		l.form = form{}
+	default:
+		l.form.text = edited(f.text, k)
+	}
+	return nil
+}
+
+// leave makes another row the current one, if it is one of those that are ended.
+func (l *list) leave(ended []*Row) {
+	ends := map[rowID]bool{}
+	for _, r := range ended {
+		ends[r.id()] = true
+		l.ended[r.id()] = true
+	}
+	match := l.matching()
+	at := l.index(match)
+	later, before := match[at:], slices.Clone(match[:at])
+	slices.Reverse(before)
+	for _, r := range append(slices.Clone(later), before...) {
+		if !ends[r.id()] {
+			l.current = r.id()
+			return
+		}
+	}
+}
