@@ -215,7 +215,9 @@ func heldText(t *testing.T, h *host.Host, by authz.Principal) (agent *peer, term
 	busy, end := busyUntil(t)
 	agent = connect(t, h, by, "agent")
 	uri := agent.create("x", "/bin/sh", "-c",
-		`trap 'echo interrupted' INT; echo ready; `+busy+`; while read a; do echo "<$a>"; done`)
+		// A child says that it runs: before, an interrupt would reach the shell only.
+		`trap 'echo interrupted' INT; sh -c 'echo ready; exec `+busy+
+			`'; while read a; do echo "<$a>"; done`)
 	term = lookup(h, uri)
 	awaitOutput(t, h, term, "ready")
 	agent.types(uri, "held\r")

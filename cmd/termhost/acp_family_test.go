@@ -17,12 +17,12 @@ import (
 // launchingAgent is an agent that is only a launcher, in shell. What it launches is in a process
 // session of its own, ignores SIGHUP, and has a child; so does what its parent leaves behind.
 const launchingAgent = `
+trap 'exit 6' TERM
 cd "$1"
 native='trap "" HUP; sleep 1234 & echo $! >$0.child; echo $$ >$0.tmp; mv $0.tmp $0; wait'
 setsid sh -c "$native" native &
 sh -c 'setsid sh -c "$0" orphan &' "$native"
 echo $$ >agent.tmp; mv agent.tmp agent
-trap 'exit 6' TERM
 while :; do sleep 0.05; done
 `
 

@@ -1,6 +1,6 @@
-// Command events sums up what `go test -json` has written, in which a test may have run again:
+// Command testevents sums up what `go test -json` has written, in which a test may have run again:
 //
-//	go run .ci/events.go [-failed] FILE...
+//	go run ./ahp/hosttest/testevents [-failed] FILE...
 //
 // It tells which tests took longest, which were skipped and why, what those said that failed, and
 // last of all which failed and then passed ("flaky: PACKAGE TEST (what it said)") and which never
@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"maps"
 	"os"
@@ -67,7 +68,8 @@ func (ts *tests) of(pkg, name string) *test {
 }
 
 // boring are the lines that say nothing of a failure: headers, and the logs of hosts.
-var boring = regexp.MustCompile(`^\s*(=== |--- (PASS|SKIP|FAIL): |[{]"time":|time=\S+ level=)|^(PASS|FAIL|ok|exit status \d+)\b`)
+var boring = regexp.MustCompile(`^\s*(=== |--- (PASS|SKIP|FAIL): |[{]"time":|time=\S+ level=)` +
+	`|^(PASS|FAIL|ok|exit status \d+)\b`)
 
 func (ts *tests) add(e event) {
 	if e.Action == "build-output" {
@@ -87,7 +89,7 @@ func (ts *tests) add(e event) {
 		}
 	case "skip":
 		if e.Test != "" {
-			t.skipped = strings.TrimSpace(place.ReplaceAllString(strings.Join(t.output, " "), ""))
+			t.skipped = first(t.output)
 		}
 	case "pass":
 		t.passed++
@@ -130,9 +132,9 @@ func (t *test) title() string {
 	return t.String()
 }
 
-// first returns the first thing that a failure says.
-func (t *test) first() string {
-	for _, line := range t.said {
+// first returns the first thing that is said in lines.
+func first(lines []string) string {
+	for _, line := range lines {
 		if line = strings.TrimSpace(place.ReplaceAllString(line, "")); line != "" {
 			return cut(line)
 		}
@@ -142,12 +144,13 @@ func (t *test) first() string {
 
 func cut(line string) string { return strings.ToValidUTF8(line[:min(len(line), wide)], "") }
 
-func (ts *tests) tell() {
+// tell writes all that is to be told.
+func (ts *tests) tell(w io.Writer) {
 	slow := slices.Clone(ts.all)
 	slices.SortStableFunc(slow, func(a, b *test) int { return cmp.Compare(b.seconds, a.seconds) })
 	for _, t := range slow {
 		if t.seconds >= long && t.name != "" && !strings.Contains(t.name, "/") {
-			fmt.Printf("%6.1f s  %s\n", t.seconds, t)
+			fmt.Fprintf(w, "%6.1f s  %s\n", t.seconds, t)
 		}
 	}
 	reasons := map[string]int{}
@@ -157,59 +160,72 @@ func (ts *tests) tell() {
 		}
 	}
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		fmt.Printf("skipped: %d: %s\n", reasons[reason], cut(strings.ReplaceAll(reason, "\n", " ")))
+		fmt.Fprintf(w, "skipped: %d: %s\n", reasons[reason], reason)
 	}
 	failed := ts.telling(never)
 	for _, t := range failed {
-		fmt.Printf("\n== failed: %s\n", t.title())
+		fmt.Fprintf(w, "\n== failed: %s\n", t.title())
 		said := t.said
 		each := min(most, max(1, room/len(failed)))
 		// Of a panic the beginning says most, of all else the end.
-		if !slices.ContainsFunc(said, func(line string) bool { return strings.HasPrefix(line, "panic: ") }) {
+		if !slices.ContainsFunc(said, panics) {
 			said = said[max(0, len(said)-each):]
 		}
 		for _, line := range said[:min(len(said), each)] {
-			fmt.Println(cut(strings.TrimRight(line, "\n")))
+			fmt.Fprintln(w, cut(strings.TrimRight(line, "\n")))
 		}
 	}
 	for _, t := range ts.telling(flaky) {
-		fmt.Printf("flaky: %s (%s)\n", t.title(), t.first())
+		fmt.Fprintf(w, "flaky: %s (%s)\n", t.title(), first(t.said))
 	}
 	for _, t := range failed {
-		fmt.Printf("failed: %s\n", t.title())
+		fmt.Fprintf(w, "failed: %s\n", t.title())
 	}
 }
+
+func panics(line string) bool { return strings.HasPrefix(line, "panic: ") }
+
+// read adds the events of a file.
+func (ts *tests) read(r io.Reader) {
+	for lines := bufio.NewReader(r); ; {
+		line, err := lines.ReadBytes('\n')
+		var e event
+		if json.Unmarshal(line, &e) == nil { // what is no event is somebody else's
+			ts.add(e)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// neverPassed names the tests that have failed, in one line.
+func (ts *tests) neverPassed() string {
+	var names []string
+	for _, t := range ts.telling(never) {
+		names = append(names, t.title())
+	}
+	return strings.Join(names, ", ")
+}
+
+func newTests() *tests { return &tests{byName: map[string]*test{}, builds: map[string][]string{}} }
 
 func main() {
 	onlyFailed := flag.Bool("failed", false, "name the failed tests in one line")
 	flag.Parse()
 	log.SetFlags(0)
-	ts := &tests{byName: map[string]*test{}, builds: map[string][]string{}}
+	ts := newTests()
 	for _, name := range flag.Args() {
 		file, err := os.Open(name)
 		if err != nil {
 			log.Fatal(err)
 		}
-		lines := bufio.NewReader(file)
-		for {
-			line, err := lines.ReadBytes('\n')
-			var e event
-			if json.Unmarshal(line, &e) == nil { // what is no event is somebody else's
-				ts.add(e)
-			}
-			if err != nil {
-				break
-			}
-		}
+		ts.read(file)
 		file.Close()
 	}
-	if !*onlyFailed {
-		ts.tell()
-		return
+	if *onlyFailed {
+		fmt.Println(ts.neverPassed())
+	} else {
+		ts.tell(os.Stdout)
 	}
-	var names []string
-	for _, t := range ts.telling(never) {
-		names = append(names, t.title())
-	}
-	fmt.Println(strings.Join(names, ", "))
 }
