@@ -11,7 +11,7 @@ func (c *conn) enter(count *int, limit int, session bool) (refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.over:
+	case c.over, c.ctx.Err() != nil:
 		return "the connection is being closed"
 	case session && c.sealed && c.opened:
 		return "no more SSH sessions were asked for"

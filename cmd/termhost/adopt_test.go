@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,8 +16,8 @@ import (
 	"termhost/cmd/termhost/hostlock"
 )
 
-// adoptedBy kills the keeper of a state folder and returns the next one, which has n ptys.
-func adoptedBy(t *testing.T, state string, n int) (next int) {
+// adoptedBy kills the keeper of a host and returns the next one, which has its n terminals.
+func adoptedBy(t *testing.T, h *bench.Host, state string, n int) (next int) {
 	t.Helper()
 	keepers := keepersOf(t, state)
 	if len(keepers) != 1 {
@@ -27,7 +28,7 @@ func adoptedBy(t *testing.T, state string, n int) (next int) {
 	}
 	hosttest.Eventually(t, "another keeper has the terminals", func() bool {
 		now := keepersOf(t, state)
-		if len(now) != 1 || now[0] == keepers[0] || ptysOf(now[0]) != n {
+		if len(now) != 1 || now[0] == keepers[0] || n > 0 && adopted(t, h, now[0]) != n {
 			return false
 		}
 		next = now[0]
@@ -36,25 +37,19 @@ func adoptedBy(t *testing.T, state string, n int) (next int) {
 	return next
 }
 
-// ptysOf returns how many masters of ptys a process has open.
-func ptysOf(pid int) (n int) {
-	for _, file := range filesOf(pid) {
-		if strings.HasSuffix(file, "/ptmx") {
-			n++
-		}
+// adopted returns how many terminals a keeper has adopted, as the log of its host says: only root
+// may look into a keeper.
+func adopted(t *testing.T, h *bench.Host, keeper int) (n int) {
+	t.Helper()
+	text, err := os.ReadFile(h.Cmd.Stderr.(*os.File).Name())
+	hosttest.Check(t, err)
+	_, told, found := strings.Cut(string(text),
+		fmt.Sprintf(`"msg":"another keeper has the terminals","pid":%d,"terminals":`, keeper))
+	if found {
+		_, err = fmt.Sscan(told[:strings.IndexByte(told, '}')], &n)
+		hosttest.Check(t, err)
 	}
 	return n
-}
-
-// filesOf returns what the descriptors of a process are.
-func filesOf(pid int) (files []string) {
-	fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // the pattern is right
-	for _, fd := range fds {
-		if file, err := os.Readlink(fd); err == nil {
-			files = append(files, file)
-		}
-	}
-	return files
 }
 
 // again kills a host and starts the next.
@@ -86,8 +81,8 @@ func TestTheNextKeeperAdoptsTheTerminals(t *testing.T) {
 			pid := printedPid(t, do, "b")
 			do("wait", "--match", "up", "a")
 			for round := range rounds {
-				adoptedBy(t, state, 2)
-				adoptedBy(t, state, 2) // and that one dies, too
+				adoptedBy(t, h, state, 2)
+				adoptedBy(t, h, state, 2) // and that one dies, too
 				line := fmt.Sprintf("line%d", round)
 				do("send", "--enter", "a", line)
 				do("wait", "--match", "got "+line, "a")
@@ -135,7 +130,7 @@ func TestAnAdoptedFloodLosesNothing(t *testing.T) {
 		"i=0; while :; do i=$((i+1)); echo line $i; done")
 	last := 0
 	for range 2 {
-		adoptedBy(t, state, 1)
+		adoptedBy(t, h, state, 1)
 		h = again(t, h, start)
 		raw, err := verbOf(h, "log", "--raw", "flood").Output()
 		if err != nil {
@@ -156,26 +151,28 @@ func TestAdoptedTerminalsLeaveNoDescriptors(t *testing.T) {
 	h := start()
 	host := h.Cmd.Process.Pid
 	do("ls") // what is opened once is open then
-	adoptedBy(t, state, 0)
-	before := len(filesOf(host))
+	adoptedBy(t, h, state, 0)
+	before := len(descriptorsOf(t, host))
 	for _, name := range []string{"a", "b", "c"} {
 		do("new", "-d", "-n", name, "--", "sh", "-c", "echo up; exec cat")
 		do("wait", "--match", "up", name)
 	}
 	var keeper int
 	for range 3 {
-		keeper = adoptedBy(t, state, 3)
+		keeper = adoptedBy(t, h, state, 3)
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		do("rm", name)
 	}
 	hosttest.Eventually(t, "the keeper has nothing left", func() bool {
-		return len(filesOf(keeper)) == len(filesOf(keepersOf(t, state)[0])) && ptysOf(keeper) == 0
+		return !slices.ContainsFunc(descriptorsOf(t, keeper), func(file string) bool {
+			return strings.HasSuffix(file, "/ptmx")
+		})
 	})
 	hosttest.Eventually(t, "the host has nothing left", func() bool {
-		return len(filesOf(host)) <= before
+		return len(descriptorsOf(t, host)) <= before
 	})
-	if files := filesOf(keeper); len(files) > 16 {
+	if files := descriptorsOf(t, keeper); len(files) > 16 {
 		t.Errorf("the keeper has %q", files)
 	}
 }
@@ -217,7 +214,7 @@ func TestAKeeperThatDiesWhileAHostTakesTheTerminals(t *testing.T) {
 	if running > 0 {
 		hosttest.Eventually(t, "another keeper has them", func() bool {
 			now := keepersOf(t, state)
-			return len(now) == 1 && ptysOf(now[0]) == running
+			return len(now) == 1 && (running == 0 || adopted(t, h, now[0]) == running)
 		})
 		again(t, h, start)
 	}

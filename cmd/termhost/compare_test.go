@@ -181,17 +181,25 @@ func TestRivalsLeaveNothingBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer rs.Close()
 	for _, missing := range rs.Missing {
 		t.Log("without", missing)
 	}
+	opened := 0
 	for _, r := range rs.List {
 		s, err := r.OpenEcho()
-		if err != nil {
+		switch {
+		case err == nil:
+			opened++
+			s.Close()
+		case os.Getuid() != 0 && strings.Contains(r.Name, "sshd"):
+			// Where ptys are not in the group tty, an ordinary user's sshd may not open one.
+			t.Logf("without %s: %v", r.Name, err)
+		default:
 			t.Fatalf("%s: %v", r.Name, err)
 		}
-		s.Close()
 	}
-	if found := processesWith(dir); len(found) < len(rs.List) {
+	if found := processesWith(dir); opened == 0 || len(found) < opened {
 		t.Errorf("what runs is not seen: %q", found)
 	}
 	rs.Close()

@@ -76,7 +76,7 @@ func runScripts(t *testing.T, dir string) {
 }
 
 // isSlow tells whether the tests run that take many seconds with programs that few machines have,
-// such as node and tmux. A plain go test leaves them out, and .ci/run runs them.
+// such as node and tmux. A plain go test leaves them out, and .ci/full runs them.
 func isSlow(t testing.TB) bool { return slowtest.On(t) }
 
 // slow skips a test unless the slow ones run.

@@ -3,7 +3,7 @@ package slowtest
 import "testing"
 
 // Amount returns how much a benchmark does: full, or short where benchmarks are only tried, with
-// go test -short as in .ci/run. What they measure then means nothing.
+// go test -short as in .ci/full. What they measure then means nothing.
 func Amount[T any](full, short T) T {
 	if testing.Short() {
 		return short

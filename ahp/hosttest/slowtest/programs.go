@@ -7,7 +7,7 @@ import (
 )
 
 // Complete reports whether a test must not be left out because something is missing that it needs:
-// with TERMHOST_REQUIRE_TOOLS set, as in .ci/run.
+// with TERMHOST_REQUIRE_TOOLS set, as in .ci/full.
 func Complete() bool { return os.Getenv("TERMHOST_REQUIRE_TOOLS") != "" }
 
 // Missing skips a test aloud because something is missing that it needs. It fails the test if all

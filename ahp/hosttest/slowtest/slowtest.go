@@ -2,7 +2,7 @@
 // once. It imports nothing of ours, so that the tests of every package can use it.
 //
 // A plain go test leaves out tests that take many seconds, or programs that few machines have, and
-// does others less often. With TERMHOST_SLOW=1 all is done, as in .ci/run.
+// does others less often. With TERMHOST_SLOW=1 all is done, as in .ci/full.
 package slowtest
 
 import (
@@ -20,7 +20,7 @@ import (
 const Variable = "TERMHOST_SLOW"
 
 // On reports whether the slow tests run. If they do not, it adds the name of the test, which then
-// leaves something out, to the file that TERMHOST_SLOW_LIST names. So .ci/run knows which tests it
+// leaves something out, to the file that TERMHOST_SLOW_LIST names. So .ci/full knows which tests it
 // has to run once more.
 func On(t testing.TB) bool {
 	t.Helper()

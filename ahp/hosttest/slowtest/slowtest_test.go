@@ -8,7 +8,7 @@ import (
 	"termhost/ahp/hosttest/slowtest"
 )
 
-// .ci/run runs those tests again that are on the list: one that is missing would run nowhere.
+// .ci/full runs those tests again that are on the list: one that is missing would run nowhere.
 func TestWhatIsLeftOutIsOnTheList(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "list")
 	t.Setenv("TERMHOST_SLOW_LIST", file)

@@ -32,7 +32,7 @@ func TestTheListTellsWhatGoesOn(t *testing.T) {
 	hosttest.Check(t, err)
 	p.until(fmt.Sprintf(`document.querySelector('.brand').textContent === %q`, hostname))
 	p.until(fmt.Sprintf(`document.title.endsWith('build \u2013 ' + %q)`, hostname))
-	p.shows("build", "# ")
+	p.until(`/[#$] /.test(document.querySelector('[data-terminal=build] [data-screen]')?.dataset.screen ?? '')`)
 
 	s.ssh("send", "--enter", "build", "cd src")
 	p.until(entry("build", ".where") + ` === '~/src'`)
