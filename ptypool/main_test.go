@@ -16,5 +16,5 @@ func TestMain(m *testing.M) {
 		}
 	}
 	slowtest.Overlap()
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(slowtest.Reporting(m))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -80,7 +81,7 @@ func TestFromInsideATerminalEveryKeyIsAnAgents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath("socat"); name == "a proxy command" && err != nil {
-				t.Skip("socat is not installed")
+				slowtest.Missing(t, "socat is not installed")
 			}
 			got := r.inside(client + " approve work")
 			if got.status == 0 || !strings.Contains(got.stderr, authz.RuleInside) {

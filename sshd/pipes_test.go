@@ -357,7 +357,7 @@ func TestTheEnvironmentIsThatOfSSHD(t *testing.T) {
 func TestBashReadsItsFileForACommand(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("bash is not installed")
+		slowtest.Missing(t, "bash is not installed")
 	}
 	r := newRig(t, rigOptions{host: func(c *host.Config) { c.Shell = "/bin/bash" }})
 	r.write(".bashrc", "export FROM_FILE=read\n")

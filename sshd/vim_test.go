@@ -1,6 +1,10 @@
 package sshd
 
-import "testing"
+import (
+	"testing"
+
+	"termhost/ahp/hosttest/slowtest"
+)
 
 // slowVim is a vimrc with which vim takes some milliseconds to draw itself in another size, so that
 // a key that is typed meanwhile is not drawn until the next one.
@@ -18,7 +22,7 @@ func TestVimDrawsEachKeyOfWindowsOfDifferentSizes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": ""}})
 	if !r.hasProgram("vim") {
-		t.Skip("vim is not installed here")
+		slowtest.Missing(t, "vim is not installed")
 	}
 	r.write("vimrc", slowVim)
 	large := r.open(r.dial("alice"), 80, 24, "new -n work -- vim -n -u "+r.path("vimrc"))

@@ -42,7 +42,7 @@ func Main(m *testing.M, programs ...Program) {
 	}
 	slowtest.Overlap()
 	handleSignals()
-	testhome.Main(m)
+	testhome.Main(slowtest.Reporting(m))
 }
 
 // handleSignals has the runtime start what handles signals. Otherwise the first host that is made

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/config"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestSystemdKnowsTheUnits(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		t.Skip("systemd-analyze is not installed")
+		slowtest.Missing(t, "systemd-analyze is not installed")
 	}
 	program, err := exec.LookPath("true") // for that it is not installed here
 	if err != nil {
@@ -72,7 +73,7 @@ func TestThePackageIsMadeOfWhatThereIs(t *testing.T) {
 func TestVersionsComeFromTags(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		slowtest.Missing(t, "git is not installed")
 	}
 	root := t.TempDir()
 	script := filepath.Join(root, "cmd/termhost/dist/stamp")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/man"
 )
 
@@ -60,7 +61,7 @@ func TestTheManualPageIsWellFormed(t *testing.T) {
 		t.Error("a table was not put in")
 	}
 	if _, err := exec.LookPath("groff"); err != nil {
-		t.Skip("groff is not installed")
+		slowtest.Missing(t, "groff is not installed")
 	}
 	cmd := exec.Command("groff", "-man", "-Tutf8", "-ww")
 	cmd.Stdin = strings.NewReader(page.String())

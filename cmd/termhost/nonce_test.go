@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // forger is a program of a terminal that reads what it may: its own environment and that of all its
@@ -49,7 +50,7 @@ func TestNoProgramCanForgeTheMarksOfItsShell(t *testing.T) {
 			t.Parallel()
 			path, err := exec.LookPath(shell)
 			if err != nil {
-				t.Skip(shell + " is not installed")
+				slowtest.Missing(t, "%s is not installed", shell)
 			}
 			start, state, do := keptHost(t, fmt.Sprintf("\nterminal.shell = %q\n", path))
 			script := filepath.Join(t.TempDir(), "forger")

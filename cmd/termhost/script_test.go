@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	slowtest.Overlap()
-	testscript.Main(m, map[string]func(){
+	testscript.Main(slowtest.Reporting(m), map[string]func(){
 		"termhost":    main,
 		"acpagent":    acpAgentMain,
 		"acpeditor":   acpEditorMain,

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // start runs a program on a pty, whose other end it returns.
@@ -15,7 +17,7 @@ func start(t *testing.T, name string, args ...string) (*process, *os.File) {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("%s is not installed", name)
+		slowtest.Missing(t, "%s is not installed", name)
 	}
 	cmd := exec.Command(path, args...)
 	master, err := pty.Start(cmd)

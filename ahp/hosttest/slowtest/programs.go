@@ -1,6 +1,7 @@
 package slowtest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -17,6 +18,7 @@ func Missing(t testing.TB, format string, args ...any) {
 	if Complete() {
 		t.Fatalf(format, args...)
 	}
+	leftOut.add(fmt.Sprintf(format, args...))
 	t.Skipf("SKIPPED: "+format, args...)
 }
 

@@ -50,6 +50,7 @@ func list(file, test string) error {
 func Skip(t testing.TB) {
 	t.Helper()
 	if !On(t) {
+		leftOut.add("slow: TERMHOST_SLOW=1 runs them")
 		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
 	}
 }

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	slowtest.Overlap()
-	code := m.Run()
+	code := slowtest.Reporting(m).Run()
 	if dir, err := scratch(); err != nil || os.RemoveAll(dir) != nil {
 		fmt.Println("files are left:", dir, err)
 		code = 1

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -23,7 +24,7 @@ func TestATicketIsWorthNothingInsideATerminal(t *testing.T) {
 	t.Parallel()
 	curl, err := exec.LookPath("curl")
 	if err != nil {
-		t.Skip("SKIPPED: curl is not installed")
+		slowtest.Missing(t, "curl is not installed")
 	}
 	s := newSite(t)
 	key, err := ecdh.P256().GenerateKey(rand.Reader)

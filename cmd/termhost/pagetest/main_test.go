@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	slowtest.Overlap()
-	code := m.Run()
+	code := slowtest.Reporting(m).Run()
 	if err := endBrowser(); err != nil {
 		fmt.Println("the browser's files are left:", err)
 		code = 1
