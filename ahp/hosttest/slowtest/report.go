@@ -14,8 +14,8 @@ import (
 // Tests runs the tests of a package, as [testing.M] does.
 type Tests interface{ Run() int }
 
-// Reporting returns what runs the tests m and then tells the reader of a plain `go test ./...`, which
-// shows nothing of a package that passes, what was left out there and why. For TestMain.
+// Reporting returns what runs the tests m and then tells the reader of a plain `go test ./...` what
+// was left out and why: the go command shows nothing of a package that passes. It is for TestMain.
 func Reporting(m Tests) Tests { return reporting{m} }
 
 type reporting struct{ tests Tests }
@@ -42,7 +42,7 @@ func readerOf(pid int) (*os.File, error) {
 	return os.OpenFile(fmt.Sprintf("/proc/%d/fd/2", pid), os.O_WRONLY|os.O_APPEND, 0)
 }
 
-// packageName returns the name of the package whose tests the program is, as the go command calls it:
+// packageName returns the name of the package whose tests the program is: the go command calls it
 // sshd.test.
 func packageName(program string) string {
 	return strings.TrimSuffix(program[strings.LastIndexByte(program, '/')+1:], ".test")
