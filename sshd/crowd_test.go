@@ -170,7 +170,8 @@ func TestMeasuresIdleViewers(t *testing.T) {
 	}
 	leaveToo()
 	leave()
-	hosttest.Eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+	hosttest.Eventually(t, "all goroutines end",
+		func() bool { return runtime.NumGoroutine() <= before })
 	if after := held(); after > memory {
 		t.Errorf("%d bytes are held when all have left, and %d with %d viewers", after, memory, count)
 	}

@@ -57,8 +57,8 @@ func TestAShellThatStartsSlowlyIsPastedIntoAtItsPrompt(t *testing.T) {
 	a.answers(`(?s)\nsecond answer\n`, args{"terminal": "sh", "text": "answer"})
 }
 
-// A command that ends at once is answered at once, and not only after the second in which a shell
-// might begin a next one.
+// A command in a shell is answered when it ends. No wait comes on top, the shortest of which takes a
+// second.
 func TestMeasuresACommandInAShell(t *testing.T) {
 	slowtest.Measures(t)
 	a := inBash(t)
