@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // start runs a program on a pty, whose other end it returns.
@@ -18,6 +20,7 @@ func start(t *testing.T, name string, args ...string) (*process, *os.File) {
 		t.Skipf("%s is not installed", name)
 	}
 	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), slowtest.Owner(t))
 	master, err := pty.Start(cmd)
 	if err != nil {
 		t.Fatal(err)

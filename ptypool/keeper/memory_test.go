@@ -68,7 +68,7 @@ func drainMany(t *testing.T, terminals int) (idle, peak int) {
 			t.Fatal(err)
 		}
 		log.Close()
-		p := shell(fmt.Sprint("t", i), "read x; seq 1 4000; echo done; sleep 1234")
+		p := shell(t, fmt.Sprint("t", i), "read x; seq 1 4000; echo done; sleep 1234")
 		p.Log = dir
 		term, err := c.Start(p, Memory{})
 		if err != nil {
