@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"strings"
 	"testing"
 
 	"termhost/ahp/hosttest/slowtest"
@@ -18,19 +19,23 @@ func Owned(t testing.TB, env map[string]string) map[string]string {
 }
 
 var (
+	emptyTable    = regexp.MustCompile(`^\s*\}`) // behind its first brace
 	inlineEnv     = regexp.MustCompile(`(?m)^\s*(terminal\.)?env\s*=\s*\{`)
 	terminalTable = regexp.MustCompile(`(?m)^\s*\[terminal\].*\n`)
 	anyTable      = regexp.MustCompile(`(?m)^\s*\[`)
 )
 
-// OwnedConfig returns a configuration, as TOML, with the variable that names a test in terminal.env:
-// see slowtest.OwnerVariable. The lines up to the end of what the configuration says of terminals
-// keep their numbers, which messages name.
+// OwnedConfig returns a configuration, as TOML, with the variable that names a test added to
+// terminal.env, unless it is there: see slowtest.OwnerVariable. The lines up to the end of what the
+// configuration says of terminals keep their numbers, which messages name.
 func OwnedConfig(test, config string) string {
+	if strings.Contains(config, slowtest.OwnerVariable) {
+		return config
+	}
 	if at := inlineEnv.FindStringIndex(config); at != nil {
 		variable := fmt.Sprintf(" %s = %q,", slowtest.OwnerVariable, test)
-		if rest := config[at[1]:]; regexp.MustCompile(`^\s*\}`).MatchString(rest) {
-			variable = variable[:len(variable)-1]
+		if emptyTable.MatchString(config[at[1]:]) {
+			variable = strings.TrimSuffix(variable, ",")
 		}
 		return config[:at[1]] + variable + config[at[1]:]
 	}
