@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -52,9 +53,16 @@ func TestSlowScripts(t *testing.T) {
 }
 
 func runScripts(t *testing.T, dir string) {
+	var first sync.Once
 	testscript.Run(t, testscript.Params{
-		Dir:                 dir,
-		Setup:               setupScript,
+		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			// With -run for some of the scripts testscript leaves the folder of all behind.
+			first.Do(func() {
+				t.Cleanup(func() { _ = os.Remove(filepath.Dir(env.WorkDir)) })
+			})
+			return setupScript(env)
+		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
