@@ -166,7 +166,7 @@ func shTo(t testing.TB, p *Pool, h Handler, script string) *Term {
 func testEnv(t testing.TB) []string {
 	home := t.TempDir()
 	return []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8",
-		"HOME=" + home, "XDG_RUNTIME_DIR=" + home, "PS1=$ "}
+		"HOME=" + home, "XDG_RUNTIME_DIR=" + home, "PS1=$ ", slowtest.Owner(t)}
 }
 
 func input(t testing.TB, term *Term, s string) {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -251,7 +250,6 @@ func TestTooManySessionsAreAShortage(t *testing.T) {
 
 func TestChannelFloodIsRefusedAndForgotten(t *testing.T) {
 	r := newRig(t, rigOptions{})
-	before := runtime.NumGoroutine()
 	c := r.dial("alice")
 	for range defaultMaxSessions {
 		rawSession(t, c)
@@ -262,7 +260,7 @@ func TestChannelFloodIsRefusedAndForgotten(t *testing.T) {
 		}
 	}
 	c.Close()
-	hosttest.Eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+	r.empties()
 }
 
 func TestOnlyTheHTTPDoorIsForwardedTo(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
+	"termhost/authz"
 )
 
 // A crowd is many clients in a process of their own, so that what they hold is not counted as the
@@ -118,24 +120,59 @@ func held() int {
 	return int(m.HeapAlloc + m.StackInuse)
 }
 
-func TestManyIdleViewersCostLittleAndLeaveNothing(t *testing.T) {
-	const count = 300
+// seats waits until there are count connections.
+func (r *rig) seats(count int) {
+	r.t.Helper()
+	hosttest.Eventually(r.t, "all viewers are there", func() bool {
+		return r.host.Stats().Connections["ssh"] == count
+	})
+}
+
+// Of viewers that have left the host remembers nothing.
+func TestViewersThatHaveLeftAreForgotten(t *testing.T) {
+	const count = 30
 	r := newRig(t, rigOptions{})
 	r.ssh("alice", "", "new -d -n work -- echo ready; sleep 1000")
-	goroutines, memory := runtime.NumGoroutine(), held()
 	leave := r.crowd("alice", count, "attach work")
-	hosttest.Eventually(t, "all are seated", func() bool { return r.host.Stats().Connections["ssh"] == count })
-	perConn, bytesPer := float64(runtime.NumGoroutine()-goroutines)/count, (held()-memory)/count
-	t.Logf("%.2f goroutines and %d bytes per idle viewer", perConn, bytesPer)
-	if perConn > 8.05 {
-		t.Errorf("%.2f goroutines per idle viewer, want at most 8", perConn)
+	r.seats(count)
+	term, err := hosttest.Find(r.host, authz.ForUID(0), "work")
+	hosttest.Check(t, err)
+	hosttest.Eventually(t, "all are viewers", func() bool {
+		return term.Info(authz.ForUID(0)).Viewers == count
+	})
+	leave()
+	r.empties()
+	hosttest.Eventually(t, "nobody is a viewer", func() bool {
+		return term.Info(authz.ForUID(0)).Viewers == 0
+	})
+}
+
+// What an idle viewer costs the server is the difference between many of them and twice as many.
+func TestMeasuresIdleViewers(t *testing.T) {
+	slowtest.Measures(t)
+	const count = 300
+	r := newRig(t, rigOptions{door: func(c *Config) { c.MaxConnections = 10 * count }})
+	r.ssh("alice", "", "new -d -n work -- echo ready; sleep 1000")
+	before := runtime.NumGoroutine()
+	leave := r.crowd("alice", count, "attach work")
+	r.seats(count)
+	goroutines, memory := runtime.NumGoroutine(), held()
+	leaveToo := r.crowd("alice", count, "attach work")
+	r.seats(2 * count)
+	perViewer := float64(runtime.NumGoroutine()-goroutines) / count
+	bytesPer := (held() - memory) / count
+	t.Logf("%.2f goroutines and %d bytes per idle viewer", perViewer, bytesPer)
+	if perViewer > 8.05 {
+		t.Errorf("%.2f goroutines per idle viewer, want at most 8", perViewer)
 	}
 	if bytesPer > 150_000 {
 		t.Errorf("%d bytes per idle viewer, want about 100 KB", bytesPer)
 	}
+	leaveToo()
 	leave()
-	hosttest.Eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
-	if after := held(); after > memory+4<<20 {
-		t.Errorf("memory went from %d to %d", memory, after)
+	hosttest.Eventually(t, "all goroutines end",
+		func() bool { return runtime.NumGoroutine() <= before })
+	if after := held(); after > memory {
+		t.Errorf("%d bytes are held when all have left, and %d with %d viewers", after, memory, count)
 	}
 }

@@ -220,7 +220,8 @@ func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 
 func TestWhatAShellLeavesInTheBackgroundOutlivesIt(t *testing.T) {
 	t.Parallel()
-	h, err := host.New(host.Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 0})
+	h, err := host.New(host.Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 0,
+		Env: hosttest.Owned(t, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

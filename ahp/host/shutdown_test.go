@@ -15,7 +15,8 @@ import (
 // plainHost is a host that the test shuts down itself.
 func plainHost(t *testing.T) *host.Host {
 	t.Helper()
-	h, err := host.New(host.Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 10, LogBytes: 128 << 10})
+	h, err := host.New(host.Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 10,
+		LogBytes: 128 << 10, Env: hosttest.Owned(t, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

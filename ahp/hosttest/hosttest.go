@@ -68,6 +68,7 @@ func New(t testing.TB, changes ...func(*host.Config)) *host.Host {
 	for _, change := range changes {
 		change(&cfg)
 	}
+	cfg.Env = Owned(t, cfg.Env)
 	h, err := host.New(cfg)
 	if err != nil {
 		t.Fatal(err)

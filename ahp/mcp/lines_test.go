@@ -218,8 +218,33 @@ func pending[T any](from <-chan T) (v T, ok bool) {
 	return v, ok
 }
 
-func TestALongLineTakesNoMemory(t *testing.T) {
-	const size = 128 << 20
+// longLine is the length of a line that no message has, in bytes.
+const longLine = 128 << 20
+
+// writeLong writes a line of longLine bytes, and checks its answer.
+func (c *lineClient) writeLong() {
+	c.t.Helper()
+	piece := bytes.Repeat([]byte{'x'}, 1<<20)
+	for range longLine / len(piece) {
+		if _, err := c.out.Write(piece); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	c.write("")
+	if a := c.receive(); a.Error == nil || a.Error.Message != "a message has at most 4 MiB" {
+		c.t.Errorf("%+v", a)
+	}
+}
+
+func TestAfterALongLineTheSessionGoesOn(t *testing.T) {
+	t.Parallel()
+	c := rawAlice(t, hosttest.New(t))
+	c.writeLong()
+	c.pings(1)
+}
+
+func TestMeasuresALongLine(t *testing.T) {
+	slowtest.Measures(t)
 	c := rawAlice(t, hosttest.New(t))
 	held := func() uint64 {
 		var m runtime.MemStats
@@ -227,20 +252,10 @@ func TestALongLineTakesNoMemory(t *testing.T) {
 		return m.Sys
 	}
 	before := held()
-	piece := bytes.Repeat([]byte{'x'}, 1<<20)
-	for range size / len(piece) {
-		if _, err := c.out.Write(piece); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.write("")
-	if a := c.receive(); a.Error == nil || a.Error.Message != "a message has at most 4 MiB" {
-		t.Errorf("%+v", a)
-	}
+	c.writeLong()
 	if grown := int64(held() - before); grown > 32<<20 {
-		t.Errorf("a line of %d MiB takes %d MiB of memory", size>>20, grown>>20)
+		t.Errorf("a line of %d MiB takes %d MiB of memory", longLine>>20, grown>>20)
 	}
-	c.pings(1)
 }
 
 func TestALineThatEndsWithTheStreamIsAMessage(t *testing.T) {

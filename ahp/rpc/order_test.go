@@ -10,6 +10,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -27,7 +28,8 @@ func (w written) WriteFrames(msgs []byte) error       { return w.Write(msgs) }
 // TestNothingOvertakesTheSnapshotThatLacksIt changes a terminal at the worst moment: after
 // its snapshot was asked for, and before the writer gets to the answer.
 func TestNothingOvertakesTheSnapshotThatLacksIt(t *testing.T) {
-	h, err := host.New(host.Config{Shell: "/bin/sh", Version: "test"})
+	h, err := host.New(host.Config{Shell: "/bin/sh", Version: "test",
+		Env: map[string]string{slowtest.OwnerVariable: t.Name()}})
 	if err != nil {
 		t.Fatal(err)
 	}

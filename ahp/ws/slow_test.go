@@ -8,18 +8,40 @@ import (
 	"time"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
-// TestWhatWaitsForAPeerThatReadsLittleIsBounded has an observer subscribe to a terminal
-// again and again while it prints, and read 3 kB for every megabyte that it is due.
-func TestWhatWaitsForAPeerThatReadsLittleIsBounded(t *testing.T) {
+// A peer that reads little gets an answer for what it has asked for, and holds nobody up.
+func TestAPeerThatReadsLittleHoldsNobodyUp(t *testing.T) {
+	readLittle(t, 16, func(int) {})
+}
+
+// What waits for a peer that reads little is the difference between some requests and many.
+func TestMeasuresAPeerThatReadsLittle(t *testing.T) {
+	slowtest.Measures(t)
 	const (
-		output = 1 << 20 // of each round: the whole content changes
-		filled = 16      // rounds after which the sockets, the log and the content are full
+		filled = 16 // rounds after which the sockets, the log and the content are full
 		rounds = filled + 48
 		bound  = 8 << 20
 	)
+	var before usage
+	after := readLittle(t, rounds, func(round int) {
+		if round == filled {
+			before = memory()
+		}
+	})
+	if after.bytes > before.bytes+bound {
+		t.Errorf("%d answers that wait hold %d bytes", rounds-filled, after.bytes-before.bytes)
+	}
+}
+
+// readLittle has an observer subscribe to a terminal again and again while it prints, and read 3 kB
+// for every megabyte that it is due. begin is called before each round. It returns what the process
+// uses at the end.
+func readLittle(t *testing.T, rounds int, begin func(round int)) usage {
+	t.Helper()
+	const output = 1 << 20 // of each round: the whole content changes
 	w := newWorld(t)
 	s := w.dial(w.token(authz.Operator, "agent"))
 	s.initialize("agent")
@@ -37,11 +59,8 @@ func TestWhatWaitsForAPeerThatReadsLittleIsBounded(t *testing.T) {
 	}
 	say(`{"jsonrpc":"2.0","id":"i","method":"initialize",` +
 		`"params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"slow"}}`)
-	var before usage
 	for i := range rounds {
-		if i == filled {
-			before = memory()
-		}
+		begin(i)
 		s.send(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/flood",`+
 			`"clientSeq":%d,"action":{"type":"terminal/input","data":"%d\r"}}}`, i, i)
 		s.until(fmt.Sprintf("end of round %d", i))
@@ -52,9 +71,7 @@ func TestWhatWaitsForAPeerThatReadsLittleIsBounded(t *testing.T) {
 		_, err := io.ReadFull(r, make([]byte, 3000))
 		check(t, err)
 	}
-	if after := memory(); after.bytes > before.bytes+bound {
-		t.Errorf("%d answers that wait hold %d bytes", rounds-filled, after.bytes-before.bytes)
-	}
+	return memory()
 }
 
 // viewers waits until a terminal has as many subscribers and attaches as it should.

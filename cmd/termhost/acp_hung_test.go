@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/acpproxy"
 	"termhost/cmd/termhost/bench"
 )
@@ -22,11 +23,12 @@ func serveHere(t *testing.T) (*os.Process, string) {
 	home := hosttest.Dir(t)
 	file := filepath.Join(home, "termhost.toml")
 	config := bench.Config(home) + fmt.Sprintf("state_dir = %q\n", filepath.Join(home, "state"))
+	config = hosttest.OwnedConfig(t.Name(), config)
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h, err := bench.StartHost("termhost", file, append(os.Environ(), "HOME="+home),
-		hosttest.LogFile(t))
+	h, err := bench.StartHost("termhost", file, append(os.Environ(), "HOME="+home,
+		slowtest.Owner(t)), hosttest.LogFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}

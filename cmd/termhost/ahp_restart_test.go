@@ -226,7 +226,7 @@ func TestAReloadedHostHandsOn(t *testing.T) {
 	file := filepath.Join(state, "../../../c.toml")
 	text, err := os.ReadFile(file)
 	hosttest.Check(t, err)
-	again := strings.Replace(string(text), "{ HOME", `{ AGAIN = "yes", HOME`, 1)
+	again := strings.Replace(string(text), " HOME", ` AGAIN = "yes", HOME`, 1)
 	hosttest.Check(t, os.WriteFile(file+".new", []byte(again), 0o600))
 	hosttest.Check(t, os.Rename(file+".new", file))
 	hosttest.Eventually(t, "it has read the configuration again", func() bool {

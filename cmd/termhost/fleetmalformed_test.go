@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // malformed returns messages that no host sends: see package bus for the form of those that do.
@@ -48,11 +49,28 @@ func malformed() (list [][]byte) {
 	return list
 }
 
-// Whoever has the keys of a host sends everything that is no message, on every subject that the
-// home and another host listen to. Both go on, and what people see of it is text.
+// Whoever has the keys of a host sends everything that is no message. The other hosts go on, and
+// what people see of it is text.
 func TestWhatIsNoMessageHarmsNoHost(t *testing.T) {
 	slow(t)
 	t.Parallel()
+	survivors(t)
+}
+
+func TestMeasuresWhatIsNoMessage(t *testing.T) {
+	slowtest.Measures(t)
+	for _, h := range survivors(t) {
+		if size := residentOf(t, h.serve.Cmd.Process.Pid); size > 200<<20 {
+			t.Errorf("%s takes %d MiB", h.name, size>>20)
+		}
+	}
+}
+
+// survivors returns two hosts, a fleet's home and another one, after somebody with the keys of a
+// third has sent what is no message on every subject that they listen to. It fails the test if they
+// do not go on.
+func survivors(t *testing.T) []*fleetHost {
+	t.Helper()
 	w, home := newFleet(t, "")
 	box, other := w.join("box", w.listen, ""), w.join("other", w.listen, "")
 	w.together()
@@ -92,12 +110,11 @@ func TestWhatIsNoMessageHarmsNoHost(t *testing.T) {
 	o.answers(other, "second")
 	home.run("alice", "send --enter other/work third")
 	home.run("alice", "wait --match 'got third' other/work")
-	for _, h := range []*fleetHost{home, other} {
+	hosts := []*fleetHost{home, other}
+	for _, h := range hosts {
 		if log := h.logged(); strings.Contains(log, "panic") {
 			t.Errorf("%s logs %s", h.name, log)
 		}
-		if size := residentOf(t, h.serve.Cmd.Process.Pid); size > 200<<20 {
-			t.Errorf("%s takes %d MiB", h.name, size>>20)
-		}
 	}
+	return hosts
 }

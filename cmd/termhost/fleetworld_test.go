@@ -74,8 +74,9 @@ func (w *fleetWorld) host(name, more string) *fleetHost {
 		line := strings.TrimSpace(string(gossh.MarshalAuthorizedKey(w.signers[name].PublicKey())))
 		config += fmt.Sprintf("[[principal]]\nname = %q\nrole = %q\nkeys = [%q]\n", name, role, line)
 	}
-	writeFile(w.t, h.file(), config)
-	h.env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "SHELL=/bin/sh")
+	writeFile(w.t, h.file(), hosttest.OwnedConfig(w.t.Name(), config))
+	h.env = append(os.Environ(), "HOME="+h.dir, "XDG_STATE_HOME=", "SHELL=/bin/sh",
+		slowtest.Owner(w.t))
 	h.do = func(args ...string) string {
 		w.t.Helper()
 		out, err := h.try(args...)

@@ -14,13 +14,14 @@ import (
 	"github.com/gorilla/websocket"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 const (
 	// hoarders is how many connections of each kind an observer has.
 	hoarders = 25
 	// hoardLimit is how much memory they may cost the host together, in bytes: 100 MB, and room for
-	// garbage that a busy machine collects late. Without the bounds it is more than a gigabyte.
+	// garbage that is collected late. Without the bounds it is more than a gigabyte.
 	hoardLimit = 140 << 20
 	hoardTime  = 10 * time.Second
 )
@@ -28,9 +29,8 @@ const (
 // An observer does all that makes a host keep bytes: it follows a terminal that floods and reads
 // nothing, asking for its state again and again; it sends input that nobody reads, on SSH sessions
 // that wait and on forwards.
-func TestAnObserverCannotTakeTheMemory(t *testing.T) {
-	slow(t)
-	t.Parallel()
+func TestMeasuresWhatAnObserverCosts(t *testing.T) {
+	slowtest.Measures(t)
 	b := besiege(t, 1000)
 	alice, err := b.dial("alice")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 	"termhost/ptypool/keeper"
 )
@@ -60,11 +61,11 @@ func keptHosts(t testing.TB, more string) (
 	t.Helper()
 	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
-	config := bench.Config(dir) + more
+	config := hosttest.OwnedConfig(t.Name(), bench.Config(dir)+more)
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=")
+	env := append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=", slowtest.Owner(t))
 	log := hosttest.LogFile(t)
 	serve = func(program string) (*bench.Host, error) {
 		h, err := bench.StartHost(program, file, env, log)

@@ -19,6 +19,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -45,9 +46,9 @@ func besiege(t *testing.T, most int) *besieged {
 		config += fmt.Sprintf("[[principal]]\nname = %q\nrole = %q\nkeys = [%q]\n", name, role, line)
 	}
 	file := filepath.Join(b.dir, "config.toml")
-	writeFile(t, file, config)
-	h, err := bench.StartHost("termhost", file, append(os.Environ(), "SHELL=/bin/sh"),
-		hosttest.LogFile(t))
+	writeFile(t, file, hosttest.OwnedConfig(t.Name(), config))
+	h, err := bench.StartHost("termhost", file, append(os.Environ(), "SHELL=/bin/sh",
+		slowtest.Owner(t)), hosttest.LogFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}

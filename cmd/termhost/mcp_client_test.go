@@ -37,7 +37,7 @@ func mcpClientMain() {
 	}
 	began := time.Now()
 	err = c.Close()
-	fmt.Println("closed:", err, time.Since(began) < 3*time.Second)
+	fmt.Println("closed:", err, time.Since(began) < patience)
 }
 
 type mcpClient struct{ *mcp.ClientSession }
@@ -46,7 +46,8 @@ func startMCPClient(ctx context.Context, argv []string) (*mcpClient, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr = os.Stderr
 	client := mcp.NewClient(&mcp.Implementation{Name: "story", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd,
+		TerminateDuration: patience}, nil)
 	return &mcpClient{session}, err
 }
 

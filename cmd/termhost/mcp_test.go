@@ -37,7 +37,7 @@ func TestMCPOverHTTPS(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	file := filepath.Join(dir, "c.toml")
 	line, _ := authorizedKey(t)
-	writeFile(t, file, fmt.Sprintf(`
+	writeFile(t, file, hosttest.OwnedConfig(t.Name(), fmt.Sprintf(`
 		ssh.listen = "127.0.0.1:0"
 		http.listen = "127.0.0.1:0"
 		http.tls_cert_file = "%[1]s/cert"
@@ -46,7 +46,7 @@ func TestMCPOverHTTPS(t *testing.T) {
 		name = "alice"
 		role = "admin"
 		keys = [%[2]q]
-	`, dir, line))
+	`, dir, line)))
 	writeCertificate(t, dir, 1)
 	cfg, err := config.Load(file)
 	hosttest.Check(t, err)

@@ -21,6 +21,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/config"
 )
 
@@ -227,9 +228,10 @@ func TestARefusedConfigurationIsReadAgainWhenItsKeyFileChanges(t *testing.T) {
 	}
 }
 
-// TestWithoutAConfigurationFileNothingIsWaitedFor changes the working directory, which is no file
-// of the configuration. A machine that takes long for a reload gets another try.
-func TestWithoutAConfigurationFileNothingIsWaitedFor(t *testing.T) {
+// Without a configuration file a reload waits for no file to come to rest. The test changes the
+// working directory, which is no file of the configuration.
+func TestMeasuresAReloadWithoutAConfigurationFile(t *testing.T) {
+	slowtest.Measures(t)
 	file := filepath.Join(hosttest.Dir(t), "c.toml")
 	line, _ := authorizedKey(t)
 	s, log := aServer(t, file, "ssh.authorized_keys_files = []\n"+

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -52,9 +53,16 @@ func TestSlowScripts(t *testing.T) {
 }
 
 func runScripts(t *testing.T, dir string) {
+	var first sync.Once
 	testscript.Run(t, testscript.Params{
-		Dir:                 dir,
-		Setup:               setupScript,
+		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			// With -run for some of the scripts testscript leaves the folder of all behind.
+			first.Do(func() {
+				t.Cleanup(func() { _ = os.Remove(filepath.Dir(env.WorkDir)) })
+			})
+			return setupScript(env)
+		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -163,12 +171,14 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 1 {
 		config = ts.ReadFile(args[0])
 	}
+	config = hosttest.OwnedConfig(ts.Name(), config)
 	ts.Check(os.WriteFile(ts.MkAbs("serve.toml"), []byte(config), 0o600))
 	log, err := os.OpenFile(ts.MkAbs("hostlog"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	ts.Check(err)
 	defer log.Close()
 	env := []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "USER=" + ts.Getenv("USER"),
-		"TMPDIR=" + os.TempDir(), "HOST_SECRET=canary-of-the-host"}
+		"TMPDIR=" + os.TempDir(), "HOST_SECRET=canary-of-the-host",
+		slowtest.OwnerVariable + "=" + ts.Name()}
 	h, err := bench.StartHost("termhost", ts.MkAbs("serve.toml"), env, log)
 	if err != nil {
 		ts.Fatalf("%v\n%s", err, ts.ReadFile("hostlog"))
@@ -213,7 +223,8 @@ func cmdConfigure(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: configure config.toml")
 	}
 	next := ts.MkAbs("serve.toml.next")
-	ts.Check(os.WriteFile(next, []byte(ts.ReadFile(args[0])), 0o600))
+	config := hosttest.OwnedConfig(ts.Name(), ts.ReadFile(args[0]))
+	ts.Check(os.WriteFile(next, []byte(config), 0o600))
 	ts.Check(os.Rename(next, ts.MkAbs("serve.toml")))
 }
 

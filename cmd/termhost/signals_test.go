@@ -33,7 +33,8 @@ func serveAtTTY(t *testing.T) *hostAtTTY {
 	t.Helper()
 	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
-	if err := os.WriteFile(file, []byte(bench.Config(dir)), 0o600); err != nil {
+	config := hosttest.OwnedConfig(t.Name(), bench.Config(dir))
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h := &hostAtTTY{t: t, cmd: exec.Command("termhost", "serve", "-c", file), gone: make(chan error, 1)}
@@ -195,7 +196,8 @@ func TestTheEndOfTheLogsReaderDoesNotEndTheHost(t *testing.T) {
 	t.Parallel()
 	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
-	if err := os.WriteFile(file, []byte(bench.Config(dir)), 0o600); err != nil {
+	config := hosttest.OwnedConfig(t.Name(), bench.Config(dir))
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("termhost", "serve", "-c", file)
@@ -243,7 +245,8 @@ func TestTheUmaskOfTerminalsIsAtLeast022(t *testing.T) {
 	for umask, want := range map[string]string{"0": "0022\n", "077": "0077\n"} {
 		dir := hosttest.Dir(t)
 		file := filepath.Join(dir, "c.toml")
-		if err := os.WriteFile(file, []byte(bench.Config(dir)), 0o600); err != nil {
+		config := hosttest.OwnedConfig(t.Name(), bench.Config(dir))
+		if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		env := append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=")

@@ -36,7 +36,8 @@ func startContainer(t *testing.T) *container {
 	}
 	dir := hosttest.Dir(t)
 	c := &container{t: t, file: filepath.Join(dir, "c.toml"), ended: make(chan struct{})}
-	if err := os.WriteFile(c.file, []byte(bench.Config(dir)), 0o600); err != nil {
+	config := hosttest.OwnedConfig(t.Name(), bench.Config(dir))
+	if err := os.WriteFile(c.file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=")

@@ -66,7 +66,8 @@ func (w *tmuxWorld) file(name, text string) string {
 func (w *tmuxWorld) serve() {
 	w.t.Helper()
 	log := hosttest.LogFile(w.t)
-	h, err := bench.StartHost("termhost", w.file("serve.toml", bench.Config(w.dir)), []string{"HOME=" + w.dir,
+	config := hosttest.OwnedConfig(w.t.Name(), bench.Config(w.dir))
+	h, err := bench.StartHost("termhost", w.file("serve.toml", config), []string{"HOME=" + w.dir,
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}, log)
 	if err != nil {
 		w.t.Fatal(err)

@@ -56,7 +56,8 @@ func TestTheUnitsProcesses(t *testing.T) {
 	t.Parallel()
 	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
-	if err := os.WriteFile(file, []byte(bench.Config(dir)), 0o600); err != nil {
+	config := hosttest.OwnedConfig(t.Name(), bench.Config(dir))
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=")

@@ -20,6 +20,7 @@ func start(t *testing.T, name string, args ...string) (*process, *os.File) {
 		slowtest.Missing(t, "%s is not installed", name)
 	}
 	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), slowtest.Owner(t))
 	master, err := pty.Start(cmd)
 	if err != nil {
 		t.Fatal(err)

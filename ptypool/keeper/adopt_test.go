@@ -29,7 +29,7 @@ func TestAProgramOnPipesIsAdopted(t *testing.T) {
 	c := connect(t, l)
 	log := t.TempDir()
 	newLog(t, log, termlog.MinSize)
-	p := shell("p", `read x; echo "got $x"; cat; echo oops >&2; exit 4`)
+	p := shell(t, "p", `read x; echo "got $x"; cat; echo oops >&2; exit 4`)
 	p.Pipes, p.Log, p.Exit, p.Note = true, log, filepath.Join(log, "exit"), []byte("a note")
 	term := begun(t, c, p)
 	for range 2 {
@@ -106,7 +106,7 @@ func TestAForgottenTerminalIsNotAdopted(t *testing.T) {
 	l := newLink(t)
 	c := connect(t, l)
 	for _, id := range []string{"before", "between", "after"} {
-		begun(t, c, shell(id, "exec sleep 1234"))
+		begun(t, c, shell(t, id, "exec sleep 1234"))
 	}
 	forget := func(id string) {
 		t.Helper()
@@ -135,7 +135,7 @@ func TestOnlyValidDescriptorsAreAdopted(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	c := connect(t, l)
-	term := begun(t, c, shell("a", "echo up; exec cat"))
+	term := begun(t, c, shell(t, "a", "echo up; exec cat"))
 	fd := func(name string) int {
 		t.Helper()
 		fd := term.TakeFD(name)

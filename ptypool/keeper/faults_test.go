@@ -40,7 +40,7 @@ func TestTheKeeperSurvivesADamagedLanding(t *testing.T) {
 func away(t *testing.T, l *Link, dir, script string) (master int) {
 	t.Helper()
 	c := connect(t, l)
-	p := shell("a", script)
+	p := shell(t, "a", script)
 	p.Log = dir
 	term := begun(t, c, p)
 	master = term.TakeFD(Master)

@@ -68,10 +68,10 @@ func connect(t *testing.T, l *Link) *Client {
 }
 
 // shell is a Program that has /bin/sh run a script on a pty.
-func shell(id, script string) Program {
+func shell(t *testing.T, id, script string) Program {
 	return Program{
 		ID: id, Path: "/bin/sh", Argv: []string{"sh", "-c", script},
-		Env: []string{"PATH=/usr/bin:/bin", "MARK=" + id}, Dir: "/tmp",
+		Env: []string{"PATH=/usr/bin:/bin", "MARK=" + id, slowtest.Owner(t)}, Dir: "/tmp",
 		Cols: 80, Rows: 24, TTYVar: "MY_TTY",
 	}
 }
@@ -132,7 +132,7 @@ func exit(t *testing.T, term *Child) syscall.WaitStatus {
 func TestAProgramRunsOnAPtyOfTheKeeper(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
-	term := begun(t, c, shell("a", `stty size; tty; echo "$MY_TTY $MARK $PWD"; exit 3`))
+	term := begun(t, c, shell(t, "a", `stty size; tty; echo "$MY_TTY $MARK $PWD"; exit 3`))
 	lines := strings.Split(output(t, term), "\r\n")
 	if len(lines) < 3 || lines[0] != "24 80" || lines[2] != lines[1]+" a /tmp" {
 		t.Errorf("it says %q", lines)
@@ -146,7 +146,7 @@ func TestExitsAreReported(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
 	for i, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGHUP} {
-		term := begun(t, c, shell(fmt.Sprint("t", i), "exec sleep 1234"))
+		term := begun(t, c, shell(t, fmt.Sprint("t", i), "exec sleep 1234"))
 		if err := syscall.Kill(-term.Pid, sig); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestExitsAreReported(t *testing.T) {
 func TestAProgramRunsOnPipes(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
-	p := shell("p", "cat; echo oops >&2; exit 4")
+	p := shell(t, "p", "cat; echo oops >&2; exit 4")
 	p.Pipes = true
 	term := begun(t, c, p)
 	stdin := term.TakeFD(Stdin)
@@ -182,13 +182,13 @@ func TestAProgramRunsOnPipes(t *testing.T) {
 func TestAStartThatFailsReportsTheReason(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
-	p := shell("x", "")
+	p := shell(t, "x", "")
 	p.Path = "/no/such/program"
 	if _, err := c.Start(p, Memory{}); !errors.Is(err, syscall.ENOENT) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want ENOENT", err)
 	}
-	begun(t, c, shell("x", "exec sleep 1234"))
-	if _, err := c.Start(shell("x", ""), Memory{}); err == nil {
+	begun(t, c, shell(t, "x", "exec sleep 1234"))
+	if _, err := c.Start(shell(t, "x", ""), Memory{}); err == nil {
 		t.Error("two terminals have one id")
 	}
 }
@@ -196,7 +196,7 @@ func TestAStartThatFailsReportsTheReason(t *testing.T) {
 func TestAnEnvironmentMayBeLongerThanAMessage(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
-	p := shell("long", `echo ${#V9}`)
+	p := shell(t, "long", `echo ${#V9}`)
 	for i := range 10 {
 		p.Env = append(p.Env, fmt.Sprintf("V%d=%s", i, strings.Repeat("x", 100<<10)))
 	}
@@ -338,7 +338,7 @@ func TestALongListIsComplete(t *testing.T) {
 	c := connect(t, newLink(t))
 	const n = pageTerms + 20
 	for i := range n {
-		begun(t, c, shell(fmt.Sprint("t", i), "exec sleep 1234"))
+		begun(t, c, shell(t, fmt.Sprint("t", i), "exec sleep 1234"))
 	}
 	all, err := c.List()
 	if err != nil || len(all) != n {
@@ -361,10 +361,10 @@ func TestTheNextHostTakesTerminalsAndStatuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	p := shell("lives", "echo before; read x; echo got $x; read x; exit 5")
+	p := shell(t, "lives", "echo before; read x; echo got $x; read x; exit 5")
 	p.Log = dir
 	live := begun(t, c, p)
-	ended := begun(t, c, shell("ended", "exit 6"))
+	ended := begun(t, c, shell(t, "ended", "exit 6"))
 	exit(t, ended)
 	master := live.TakeFD(Master)
 	if _, err := unix.Write(master, []byte("while\n")); err != nil {
@@ -435,7 +435,7 @@ func TestNothingIsLeftOfForgottenTerminals(t *testing.T) {
 	}
 	round := func() {
 		for i := range 20 {
-			p := shell(fmt.Sprint("t", i), "exit 0")
+			p := shell(t, fmt.Sprint("t", i), "exit 0")
 			p.Pipes = i%2 == 0
 			term, err := c.Start(p, Memory{})
 			if err != nil {
@@ -468,7 +468,7 @@ func TestWithoutTerminalsAndHostTheKeeperEnds(t *testing.T) {
 	l := newLink(t)
 	l.Command[3] = "50ms"
 	c := connect(t, l)
-	term := begun(t, c, shell("a", "read x"))
+	term := begun(t, c, shell(t, "a", "read x"))
 	master := term.TakeFD(Master)
 	c.Close()
 	again := connect(t, &Link{Dir: l.Dir, Log: l.Log}) // it has a terminal and so goes on
@@ -500,7 +500,7 @@ func TestAfterTheKeepersDeathStatusesComeFromTheSystem(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	c := connect(t, l)
-	term := begun(t, c, shell("a", "echo up; read x; exit 7"))
+	term := begun(t, c, shell(t, "a", "echo up; read x; exit 7"))
 	master := term.TakeFD(Master)
 	if err := syscall.Kill(c.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -519,7 +519,7 @@ func TestAfterTheKeepersDeathStatusesComeFromTheSystem(t *testing.T) {
 	case err != nil || e.Status.ExitStatus() != 7:
 		t.Errorf("got %v, %v", e, err)
 	}
-	next, err := l.Start(shell("b", "exit 8"), Memory{})
+	next, err := l.Start(shell(t, "b", "exit 8"), Memory{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 const testSecret = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -119,14 +121,10 @@ func TestAnotherReaderOfTheFIFOGetsNothing(t *testing.T) {
 // sleeper returns the process id of a program that opens nothing.
 func sleeper(t *testing.T) int {
 	t.Helper()
-	cmd := exec.Command("sleep", "600")
+	cmd := slowtest.Sleeper(t)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
 	return cmd.Process.Pid
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // run runs a script with the tag and returns what it printed.
@@ -21,7 +23,7 @@ func run(t *testing.T, tag Tag, script string) string {
 	}
 	defer r.Close()
 	pid, err := ForkExec("/bin/sh", []string{"sh", "-c", script}, &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{0, w.Fd(), 2},
+		Env: append(os.Environ(), slowtest.Owner(t)), Files: []uintptr{0, w.Fd(), 2},
 	}, tag)
 	w.Close()
 	if err != nil {

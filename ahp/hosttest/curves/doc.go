@@ -5,6 +5,6 @@
 //	go test ./ahp/hosttest/curves -run '^$' -bench Curve          the measurements
 //	go test ./ahp/hosttest/curves -run TestCurves -curves DIR     also as DIR/curves.md and .svg
 //
-// The other tests are guards. They count allocations, bytes and messages and measure no time, so
-// that they tell the same on a busy machine.
+// The other tests are guards. TestWhatIsSentStaysFlat counts what peers are sent. TestMeasuresCosts
+// counts allocations, which are those of the whole process: see slowtest.Measures.
 package curves

@@ -2,11 +2,10 @@ package curves_test
 
 import (
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"testing"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // The worlds that the guards compare. They are large enough that what grows with them stands out
@@ -39,9 +38,9 @@ func (c *counter) StopTimer() {
 	c.bytes += int(now.TotalAlloc - c.begun.TotalAlloc)
 }
 
-// costs returns what each operation costs in a world: the least of some times, because what comes
-// in between, such as a collection of garbage or the list that is due, only adds to it.
-func costs(t *testing.T, sz size) map[string]cost {
+// costs returns what each operation costs in a world: the least of so many times, because what
+// comes in between, such as a collection of garbage or the list that is due, only adds to it.
+func costs(t *testing.T, sz size, times int) map[string]cost {
 	t.Helper()
 	// What is kept on disk would take longest.
 	w := newWorld(t, sz, func(c *host.Config) { c.StateDir = "" })
@@ -49,7 +48,7 @@ func costs(t *testing.T, sz size) map[string]cost {
 	// They take turns: what comes in between may last for some milliseconds.
 	last := len(operations) - 1
 	for _, turn := range [][]operation{operations[:last], operations[last:]} {
-		for range 10 {
+		for range times {
 			for _, op := range turn {
 				var c counter
 				c.StartTimer()
@@ -65,16 +64,10 @@ func costs(t *testing.T, sz size) map[string]cost {
 	return all
 }
 
-// race reports whether the tests have the race detector, with which pools forget at random.
-func race() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-}
-
 // within fails the test if an operation allocates more than it may.
 func within(t *testing.T, name string, is, most cost) {
 	t.Helper()
-	if !race() && (is.allocs > most.allocs || is.bytes > most.bytes) {
+	if is.allocs > most.allocs || is.bytes > most.bytes {
 		t.Errorf("%s: %d allocations of %d bytes, at most %d of %d are expected",
 			name, is.allocs, is.bytes, most.allocs, most.bytes)
 	}
@@ -92,16 +85,10 @@ func varies(name string) (allocs, bytes int) {
 	return 8, 2 << 10
 }
 
-// TestCostsStayFlat guards what an operation costs among more terminals, with more subscribers and
-// beside more scrollback than one needs.
-func TestCostsStayFlat(t *testing.T) {
-	one := costs(t, alone)
-	flat := func(t *testing.T, many map[string]cost, names ...string) {
-		t.Helper()
-		for _, name := range names {
-			within(t, name, many[name], one[name].plus(varies(name)))
-		}
-	}
+// Peers are sent no more among many terminals, with many subscribers and beside much scrollback
+// than among few, but for the list and the scrollback themselves.
+func TestWhatIsSentStaysFlat(t *testing.T) {
+	one := costs(t, alone, 1)
 	same := func(t *testing.T, many map[string]cost, names ...string) {
 		t.Helper()
 		for _, name := range names {
@@ -110,37 +97,62 @@ func TestCostsStayFlat(t *testing.T) {
 			}
 		}
 	}
-
 	t.Run("terminals", func(t *testing.T) {
-		many := costs(t, manyTerminals)
-		flat(t, many, "append", "snapshot", "subscribe", "reconnect", "catch up", "create")
+		many := costs(t, manyTerminals, 1)
 		same(t, many, "snapshot", "subscribe", "reconnect", "catch up")
-		// A list is as long as there are terminals. It is made in one piece.
 		const more = 299
-		within(t, "list", many["list"], one["list"].plus(8, more*640))
-		within(t, "root", many["root"], one["root"].plus(8, more*512))
 		if sent := many["root"].sent - one["root"].sent; sent > more*250 {
 			t.Errorf("the root's list has %d bytes for each terminal", sent/more)
 		}
 	})
 	t.Run("subscribers", func(t *testing.T) {
-		many := costs(t, manySubscribers)
+		same(t, costs(t, manySubscribers, 1), "snapshot", "subscribe", "root", "reconnect", "catch up")
+	})
+	t.Run("scrollback", func(t *testing.T) {
+		much := costs(t, muchScrollback, 1)
+		same(t, much, "root", "reconnect")
+		for _, name := range []string{"snapshot", "subscribe", "catch up"} {
+			if sent := much[name].sent; sent > muchScrollback.scrollback*5/4 {
+				t.Errorf("%s: %d bytes are sent of %d", name, sent, muchScrollback.scrollback)
+			}
+		}
+	})
+}
+
+// TestMeasuresCosts guards what an operation allocates among more terminals, with more subscribers
+// and beside more scrollback than one needs.
+func TestMeasuresCosts(t *testing.T) {
+	slowtest.Measures(t)
+	const times = 10
+	one := costs(t, alone, times)
+	flat := func(t *testing.T, many map[string]cost, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			within(t, name, many[name], one[name].plus(varies(name)))
+		}
+	}
+
+	t.Run("terminals", func(t *testing.T) {
+		many := costs(t, manyTerminals, times)
+		flat(t, many, "append", "snapshot", "subscribe", "reconnect", "catch up", "create")
+		// A list is as long as there are terminals. It is made in one piece.
+		const more = 299
+		within(t, "list", many["list"], one["list"].plus(8, more*640))
+		within(t, "root", many["root"], one["root"].plus(8, more*512))
+	})
+	t.Run("subscribers", func(t *testing.T) {
+		many := costs(t, manySubscribers, times)
 		flat(t, many, "snapshot", "subscribe", "list", "root", "reconnect", "catch up", "create")
-		same(t, many, "snapshot", "subscribe", "root", "reconnect", "catch up")
 		// What is sent to all is encoded once, and copied into buffers that are there.
 		within(t, "append", many["append"], one["append"].plus(199/4, 16<<10))
 	})
 	t.Run("scrollback", func(t *testing.T) {
-		much := costs(t, muchScrollback)
+		much := costs(t, muchScrollback, times)
 		flat(t, much, "append", "list", "root", "reconnect", "create")
-		same(t, much, "root", "reconnect")
 		// A snapshot is as long as the scrollback, and no more is allocated for it than is sent.
 		for _, name := range []string{"snapshot", "subscribe", "catch up"} {
 			c := much[name]
 			within(t, name, c, cost{allocs: one[name].allocs + 64, bytes: c.sent*5/4 + 64<<10})
-			if c.sent > muchScrollback.scrollback*5/4 {
-				t.Errorf("%s: %d bytes are sent of %d", name, c.sent, muchScrollback.scrollback)
-			}
 		}
 	})
 }

@@ -2,7 +2,8 @@
 // once. It imports nothing of ours, so that the tests of every package can use it.
 //
 // A plain go test leaves out tests that take many seconds, or programs that few machines have, and
-// does others less often. With TERMHOST_SLOW=1 all is done, as in .ci/full.
+// does others less often. With TERMHOST_SLOW=1 all is done, as in .ci/full. What measures runs only
+// with TERMHOST_MEASURE=1.
 package slowtest
 
 import (

@@ -35,9 +35,10 @@ func newSite(t testing.TB) *site {
 	slowtest.Programs(t, "ssh", "bash")
 	s := &site{t: t, dir: hosttest.Dir(t)}
 	config := s.write("config.toml", fmt.Sprintf("state_dir = %q\nssh.listen = \"127.0.0.1:0\"\n"+
-		"http.listen = \"127.0.0.1:0\"\nterminal.env = { HOME = %q, PS1 = '$ ' }\nterminal.shell = \"/bin/bash\"\n",
-		filepath.Join(s.dir, "state"), s.dir))
-	host, err := bench.StartHost(program(t), config, append(os.Environ(), "HOME="+s.dir), &s.log)
+		"http.listen = \"127.0.0.1:0\"\nterminal.env = { TERMHOST_TEST = %q, HOME = %q, PS1 = '$ ' }\nterminal.shell = \"/bin/bash\"\n",
+		filepath.Join(s.dir, "state"), t.Name(), s.dir))
+	host, err := bench.StartHost(program(t), config, append(os.Environ(), "HOME="+s.dir,
+		slowtest.Owner(t)), &s.log)
 	hosttest.Check(t, err)
 	s.host = host
 	s.write("ssh_config", host.SSHConfig())

@@ -78,7 +78,7 @@ func (s *site) viewed() (names []string) {
 	return names
 }
 
-func TestAHiddenPaneCostsNothing(t *testing.T) {
+func TestAHiddenPaneIsNotFollowed(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)
 	s := newSite(t)
@@ -91,11 +91,28 @@ func TestAHiddenPaneCostsNothing(t *testing.T) {
 			return slices.Equal(s.viewed(), []string{name})
 		})
 	}
+}
+
+// The page lets go of the terminals of xterm.js that it does not show: of those in hidden panes, and
+// of those beyond the eight that a tab has.
+func TestMeasuresTerminalsInThePagesMemory(t *testing.T) {
+	slowtest.Measures(t)
+	browser(t) // and not onPage, which makes a test parallel
+	s := newSite(t)
+	names := s.fill(s.agent("fill"), 10, "true")
+	p := s.open(s.ticket(names[:9]...) + "&debug=screen").ready()
+	for _, name := range names[:9] {
+		p.click("tab", name)
+		p.until(fmt.Sprintf(`document.querySelector('[data-terminal=%q] [data-screen]')`, name))
+	}
 	hosttest.Eventually(t, "one terminal is alive", func() bool { return p.alive() == 1 })
+	p = s.open(strings.ReplaceAll(s.ticket(names...), "%2C", "+") + "&debug=screen").ready() // side by side
+	p.until(`document.querySelectorAll('[data-screen]').length === 8`)
+	hosttest.Eventually(t, "eight are alive", func() bool { return p.alive() == 8 })
 }
 
 // A tab has at most eight panes; what is meant to be in it beyond these gets a tab of its own.
-func TestAtMostEightTerminalsAreAlive(t *testing.T) {
+func TestAtMostEightTerminalsAreShown(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)
 	s := newSite(t)
@@ -105,7 +122,6 @@ func TestAtMostEightTerminalsAreAlive(t *testing.T) {
 		t.Helper()
 		p.until(`document.querySelectorAll('.pane').length === 8 && document.querySelectorAll('[data-screen]').length === 8`)
 		hosttest.Eventually(t, "eight are followed", func() bool { return len(s.viewed()) == 8 })
-		hosttest.Eventually(t, "eight are alive", func() bool { return p.alive() == 8 })
 	}
 	eight()
 	eval[bool](p, `[...document.querySelectorAll('button.entry')].find(b => b.querySelector('.name').innerText === 't-11').

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -61,13 +62,13 @@ func newSite(t testing.TB) *site {
 }
 
 func (s *site) configure(ssh, http string) {
-	s.write(fmt.Sprintf("state_dir = %q\nssh.listen = %q\nhttp.listen = %q\nterminal.env = { HOME = %q, PS1 = '$ ' }\n"+
-		"terminal.shell = \"/bin/bash\"\n", filepath.Join(s.dir, "state"), ssh, http, s.dir))
+	s.write(fmt.Sprintf("state_dir = %q\nssh.listen = %q\nhttp.listen = %q\nterminal.env = { TERMHOST_TEST = %q, HOME = %q, PS1 = '$ ' }\n"+
+		"terminal.shell = \"/bin/bash\"\n", filepath.Join(s.dir, "state"), ssh, http, s.t.Name(), s.dir))
 }
 
 func (s *site) start() {
 	s.t.Helper()
-	env := append(os.Environ(), "HOME="+s.dir)
+	env := append(os.Environ(), "HOME="+s.dir, slowtest.Owner(s.t))
 	host, err := bench.StartHost(program(s.t), s.config, env, &s.log)
 	hosttest.Check(s.t, err)
 	s.host = host
