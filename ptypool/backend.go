@@ -72,6 +72,9 @@ type programInput interface {
 	// VQUIT and VSUSP of termios(3)). It is "" without a terminal, when the terminal does not turn
 	// them into signals, or when it does not flush its input on a signal (NOFLSH).
 	SignalChars() string
+	// LineKeys returns the characters by which the terminal edits lines now; the zero value: it
+	// does not.
+	LineKeys() lineKeys
 	// Line returns how the terminal edits lines, and who reads them.
 	Line() (Line, error)
 	// Readable reports whether a read of the program would not block: a line of the input, or a

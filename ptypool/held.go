@@ -60,8 +60,9 @@ type Gate interface {
 	// Held is called when n bytes have been held for a while, and with 0 when nothing is held any
 	// more.
 	Held(n int)
-	// Refused is called when n bytes were dropped because of PassRefused or PassHidden.
-	Refused(n int)
+	// Refused is called when n bytes were dropped because of PassRefused or PassHidden, or, with
+	// ErrLineTooLong, because the terminal would have cut a line of them.
+	Refused(n int, why error)
 }
 
 // heldQueue holds input that must not be typed unseen until the program reads, so that a program
@@ -155,6 +156,9 @@ func (h *heldQueue) put(p []byte, bound bool) error {
 		return err
 	}
 	rest := p[signal+1:]
+	if err := h.lineFits(rest, signal >= 0); err != nil {
+		return err
+	}
 	switch {
 	case signal >= 0 && len(rest) > heldLimit:
 		return ErrInputFull
@@ -194,9 +198,9 @@ func (h *heldQueue) feed() {
 	wait := time.Duration(0)
 	for {
 		h.pause(wait)
-		n, refused := h.step()
+		n, refused, why := h.step()
 		if refused > 0 {
-			h.gate.Refused(refused)
+			h.gate.Refused(refused, why)
 		}
 		if wait = min(2*wait, h.longestWait()); n > 0 || wait == 0 {
 			wait = shortLook
@@ -228,12 +232,12 @@ func (h *heldQueue) pause(d time.Duration) {
 	}
 }
 
-// step looks once, and returns how much was typed and how much refused.
-func (h *heldQueue) step() (typed, refused int) {
+// step looks once, and returns how much was typed and how much refused; why: see [Gate].Refused.
+func (h *heldQueue) step() (typed, refused int, why error) {
 	line, puts, ready := h.in.ready()
 	bound, some, drops := h.next(line, ready)
 	if !ready || !some {
-		return 0, 0
+		return 0, 0, nil
 	}
 	var pass Pass
 	var still func() bool
@@ -246,16 +250,19 @@ func (h *heldQueue) step() (typed, refused int) {
 	defer h.mu.Unlock()
 	switch {
 	case pass == PassNothing, len(h.buf) == 0, h.drops != drops:
-		return 0, 0
+		return 0, 0, nil
 	case pass == PassRefused, pass == PassHidden && h.shown:
-		return 0, h.drop()
+		return 0, h.drop(), nil
 	}
-	n := h.in.hand(h.buf[:h.piece(pass, bound)], line, puts, still)
+	n, fits := h.in.hand(h.buf[:h.piece(pass, bound)], line, puts, still)
+	if !fits {
+		return 0, h.drop(), ErrLineTooLong
+	}
 	if bound && n > 0 {
 		h.lent = lent{line.Foreground, time.Now()}
 	}
 	h.advance(n)
-	return n, 0
+	return n, 0, nil
 }
 
 // piece returns how much may be typed.

@@ -36,14 +36,17 @@ type inputQueue struct {
 	room    chan struct{} // closed when the queue is at most half full; nil: nobody waits
 	writing bool          // the writer runs
 	closed  bool
-	puts    uint64 // how often something was typed or dropped
+	puts    uint64     // how often something was typed or dropped
+	line    unfinished // the unfinished line behind all that was typed
+	written unfinished // the one in the pty, which is line if nothing is queued
 	writer  sync.WaitGroup
 }
 
 // Input gives the program p, which is copied. It never blocks and may be called from any
 // goroutine, with or without the lock. It takes all of p or nothing: ErrInputFull when p does not
-// fit (see InputRoom; what is larger than the queue never fits), ErrExited after the end,
-// ErrNoProcess for a virtual terminal, ErrNoKeyboard for one on pipes.
+// fit (see InputRoom; what is larger than the queue never fits), ErrLineTooLong when the terminal
+// would cut a line, ErrExited after the end, ErrNoProcess for a virtual terminal, ErrNoKeyboard for
+// one on pipes.
 //
 // When p holds a character that the terminal turns into a signal (usually ctrl-C), everything
 // before the last such character is dropped, as the line discipline flushes it, and the signal is
@@ -123,21 +126,33 @@ func (q *inputQueue) put(p []byte, shown bool) (interrupted bool, err error) {
 	if char >= 0 {
 		queued = 0 // the interrupt drops it, and what precedes char in p
 	}
-	if queued+len(p)-(char+1) > q.limit {
+	before := q.line
+	if char >= 0 {
+		before = unfinished{}
+	}
+	keys := q.to.LineKeys()
+	line, fits := keys.add(before, p[char+1:])
+	switch {
+	case !fits:
+		return false, ErrLineTooLong
+	case queued+len(p)-(char+1) > q.limit:
 		return false, ErrInputFull
 	}
 	if char >= 0 {
 		if err := q.to.Interrupt(p[char]); err != nil {
 			return false, err
 		}
+		q.written = unfinished{} // the terminal has flushed it
 		q.drop()
 		p = p[char+1:]
 	}
+	q.line = line
 	if q.queued() == 0 {
 		n, err := q.to.Write(p)
 		if err != nil {
 			return char >= 0, err
 		}
+		q.written, _ = keys.add(q.written, p[:n])
 		p = p[n:]
 	}
 	if len(p) == 0 {
@@ -180,18 +195,25 @@ func (q *inputQueue) ready() (line Line, puts uint64, ready bool) {
 
 // hand writes p and returns how much of it the terminal accepts: nothing if its settings are not
 // line, or if something else was typed since ready returned line and puts. So a program that was
-// found reading after ready reads p. still: see [Gate].
-func (q *inputQueue) hand(p []byte, line Line, puts uint64, still func() bool) int {
+// found reading after ready reads p. still: see [Gate]. fits is false if the terminal would cut p;
+// then nothing is written.
+func (q *inputQueue) hand(p []byte, line Line, puts uint64, still func() bool) (n int, fits bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed || q.puts != puts || q.queued() > 0 {
-		return 0
+		return 0, true
+	}
+	keys := q.to.LineKeys()
+	if _, fits := keys.add(q.line, p); !fits {
+		return 0, false
 	}
 	if now, err := q.to.Line(); err != nil || !now.readsAs(line) || still != nil && !still() {
-		return 0
+		return 0, true
 	}
-	n, _ := q.to.Write(p) // if it fails, the program ends
-	return n
+	n, _ = q.to.Write(p) // if it fails, the program ends
+	q.written, _ = keys.add(q.written, p[:n])
+	q.line = q.written
+	return n, true
 }
 
 // signalChar returns the index of the last byte of p that the terminal turns into a signal; -1:
@@ -229,9 +251,11 @@ func (q *inputQueue) writeSome() (n int, more bool) {
 	defer q.mu.Unlock()
 	if q.queued() > 0 {
 		var err error
+		keys := q.to.LineKeys()
 		if n, err = q.to.Write(q.buf[q.head:]); err != nil {
 			q.drop() // the program is gone
 		} else {
+			q.written, _ = keys.add(q.written, q.buf[q.head:][:n])
 			q.advance(n)
 		}
 	}
@@ -262,6 +286,7 @@ func (q *inputQueue) discard() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.puts++
+	q.written = unfinished{}
 	q.drop()
 	if !q.closed {
 		// It fails only if the program is gone.
@@ -279,7 +304,10 @@ func (q *inputQueue) close() {
 
 func (q *inputQueue) queued() int { return len(q.buf) - q.head }
 
-func (q *inputQueue) drop() { q.advance(q.queued()) }
+func (q *inputQueue) drop() {
+	q.advance(q.queued())
+	q.line = q.written
+}
 
 // advance removes n bytes, releases memory, and wakes those who wait for room.
 func (q *inputQueue) advance(n int) {

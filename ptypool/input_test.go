@@ -191,7 +191,7 @@ func TestARefusedPieceDoesNotInterrupt(t *testing.T) {
 		read line; echo "got <$line>"`)
 	r.text(t, "ready")
 	input(t, term, "half a ")
-	tooLong := append([]byte{3}, bytes.Repeat([]byte("x"), limit+1)...)
+	tooLong := append([]byte{3}, bytes.Repeat([]byte("x\n"), limit/2+1)...)
 	if err := term.Input(tooLong); !errors.Is(err, ErrInputFull) {
 		t.Errorf("a piece that never fits: %v", err)
 	}

@@ -267,6 +267,13 @@ func (b *lateBackend) SignalChars() string {
 	return ""
 }
 
+func (b *lateBackend) LineKeys() (k lineKeys) {
+	if in := b.keyboard(); in != nil {
+		return in.LineKeys()
+	}
+	return k
+}
+
 func (b *lateBackend) Line() (Line, error) {
 	if in := b.keyboard(); in != nil {
 		return in.Line()

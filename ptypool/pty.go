@@ -167,6 +167,31 @@ func (b *ptyBackend) SignalChars() string {
 	return chars.String()
 }
 
+func (b *ptyBackend) LineKeys() (k lineKeys) {
+	_ = b.control(func(fd int) error { // it fails only after the end
+		tio, err := unix.IoctlGetTermios(fd, unix.TCGETS) // the slave's: tty_ioctl(4)
+		if err != nil || tio.Lflag&unix.ICANON == 0 {
+			return err
+		}
+		// _POSIX_VDISABLE is 0 on Linux, too.
+		k = lineKeys{edits: true, erase: tio.Cc[unix.VERASE], kill: tio.Cc[unix.VKILL],
+			ends: [...]byte{'\n', tio.Cc[unix.VEOF], tio.Cc[unix.VEOL], tio.Cc[unix.VEOL2], 0}}
+		if tio.Iflag&unix.INLCR != 0 {
+			k.ends[0] = 0 // it becomes \r, which ends nothing
+		}
+		if tio.Iflag&unix.ICRNL != 0 && tio.Iflag&unix.IGNCR == 0 {
+			k.ends[4] = '\r'
+		}
+		if tio.Lflag&unix.IEXTEN != 0 {
+			k.quote = tio.Cc[unix.VLNEXT]
+		} else {
+			k.ends[3] = 0
+		}
+		return nil
+	})
+	return k
+}
+
 func (b *ptyBackend) Line() (l Line, err error) {
 	err = b.control(func(fd int) error {
 		tio, err := unix.IoctlGetTermios(fd, unix.TCGETS) // the slave's: tty_ioctl(4)

@@ -71,11 +71,16 @@ func (ap *approvals) aheadChanged() {
 	t.host.list.changed()
 }
 
-// Refused tells that what was typed ahead was dropped, because the program asks for a secret.
-func (g gate) Refused(int) {
+// Refused tells that what was typed ahead was dropped: because the terminal would have cut a line of
+// it, or because the program asks for a secret.
+func (g gate) Refused(_ int, why error) {
 	g.t.term.Lock()
 	defer g.t.term.Unlock()
-	g.t.approvals.aheadRefused(errSecret.Rule)
+	rule := errSecret.Rule
+	if errors.Is(why, ptypool.ErrLineTooLong) {
+		rule = errLongLine.Rule
+	}
+	g.t.approvals.aheadRefused(rule)
 }
 
 // dropTypedAhead drops what is typed ahead, and tells why. The Term's lock is held.
@@ -174,6 +179,8 @@ func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 	case "":
 	case errSecret.Rule:
 		return 0, t.denied(errSecret)
+	case errLongLine.Rule:
+		return 0, t.denied(errLongLine)
 	default:
 		return 0, errors.New(t.approvals.ahead.refused)
 	}

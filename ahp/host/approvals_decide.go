@@ -201,13 +201,17 @@ func (c *Conn) decide(
 	default:
 		k.approved = "approved by " + who
 		k.decided = k.approved
-		err = t.approvals.approve(k, d == ApproveAll)
+		if err = t.approvals.approve(k, d == ApproveAll); err != nil {
+			why := Printable(err.Error())
+			note.Kind, note.Why = NoteGone, why
+			event.Kind, event.Reason = EventRefused, why
+		}
 	}
 	t.approvals.tellDeciders(c, note)
 	event.from = c
 	t.emit(event)
 	t.host.log.Info("held input decided", "name", t.Name(), "ask", k.id, "agent", k.by,
-		"refused", d == RefuseOnce, "principal", c.principal.Name)
+		"refused", event.Kind == EventRefused, "principal", c.principal.Name)
 	return is, err
 }
 

@@ -36,6 +36,9 @@ func (ap *approvals) holdBack(
 	if err := ap.checkSecret(s, p); err != nil {
 		return nil, err
 	}
+	if ap.t.term.LineFits(p) != nil {
+		return nil, ap.t.denied(errLongLine)
+	}
 	count, size := 0, len(p)
 	for _, k := range ap.held {
 		if k.s.principal.ID == s.principal.ID {

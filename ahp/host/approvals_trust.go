@@ -90,6 +90,9 @@ func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
 		}
 		err = ap.t.typeAs(s, k.text, k.lends)
 	}
+	if err != nil && k.decided != "" {
+		k.decided += ", but not typed: " + Printable(err.Error())
+	}
 	ap.resolve(k, err)
 	return err
 }

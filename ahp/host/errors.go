@@ -96,6 +96,10 @@ var (
 	ErrExited = errors.New(reasonExited)
 )
 
+// errLongLine refuses input of which the terminal would drop a part: see [ptypool.ErrLineTooLong].
+var errLongLine = &authz.Denied{Verb: authz.Input, Rule: "the terminal keeps 4095 bytes " +
+	"of a line and would drop the rest: nothing was typed; break the line, or send a file"}
+
 var errReadOnly = &authz.Denied{Verb: authz.Input, Rule: "this attach is read-only"}
 
 // The bounds of a terminal's size, in cells.

@@ -100,6 +100,8 @@ func (e *serverExecutor) input(p []byte, how typing) error {
 	switch err := input(p); {
 	case errors.Is(err, ptypool.ErrInputFull):
 		return ErrBusy
+	case errors.Is(err, ptypool.ErrLineTooLong):
+		return e.t.denied(errLongLine)
 	case errors.Is(err, ptypool.ErrNotStarted):
 		return e.t.denied(errUnstarted)
 	case err != nil:

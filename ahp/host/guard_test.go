@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -348,7 +349,7 @@ func TestAFloodOfAsksIsBounded(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, "exec cat")
 	if why := g.agent.dispatch(g.term.URI(),
-		ahp.TerminalInput{Data: make([]byte, maxHeldText+1)}); !strings.Contains(why, "and at most 16384 bytes of yours wait") {
+		ahp.TerminalInput{Data: bytes.Repeat([]byte{'\n'}, maxHeldText+1)}); !strings.Contains(why, "and at most 16384 bytes of yours wait") {
 		t.Errorf("too much: %q", why)
 	}
 	for range maxHeldInputs {

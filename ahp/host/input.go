@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -103,6 +104,9 @@ func (a *Attach) typeLocked(p []byte, active func()) error {
 	err := a.t.typeKeys(a.step(), p)
 	if err != ErrBusy {
 		a.held = nil
+	}
+	if errors.Is(err, errLongLine) {
+		a.lost.why = &LostError{} // the rest of a paste would be a line of its own
 	}
 	return err
 }
