@@ -7,8 +7,11 @@ import "strings"
 const mcpToken = "mcp:"
 
 // MCPClient returns the principal that an MCP client is: an agent of p's, with a claim and an ID of
-// its own, which are told from the person's, and at most the role operator. client is the name that
-// the client gives itself. A token is an agent already: its clients share its ID, but not a claim.
+// its own, which are told from the person's. client is the name that the client gives itself. A
+// token is an agent already: its clients share its ID, but not a claim.
+//
+// Whatever p has proven itself with, the client is an operator at most: it takes no keyboard from a
+// person. So are the programs that it starts.
 func (p Principal) MCPClient(client string) Principal {
 	name := strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -23,10 +26,10 @@ func (p Principal) MCPClient(client string) Principal {
 	if name = name[:min(len(name), longest)]; name == "" {
 		name = "client"
 	}
+	p = p.AtMost(Operator)
 	if p.MCP = name; p.Token != "" {
 		return p
 	}
-	p = p.AtMost(Operator)
 	p.Token = mcpToken + name
 	p.ID += "/" + p.Token
 	p.Name += "/" + name

@@ -339,6 +339,14 @@ func (t *Terminal) mayType(s step, lends bool) (borrows bool, err error) {
 	return false, err
 }
 
+// MayType reports whether the connection's principal may type into t with Send as things are now.
+func (c *Conn) MayType(t *Terminal) bool {
+	t.term.Lock()
+	defer t.term.Unlock()
+	_, err := t.mayType(step{conn: c, principal: c.principal}, true)
+	return err == nil
+}
+
 // typeAs types p, which is not kept, if s may type. lends: an admin without the claim takes it, and
 // hands it back at once. typeAs returns *authz.Denied, ErrExited or ErrBusy. The Term's lock is
 // held.

@@ -37,6 +37,7 @@ type call struct {
 	terminal atomic.Pointer[host.Terminal] // what it is about; nil: not known yet
 	from     atomic.Int64                  // where it began in the terminal's output
 	what     string                        // what it runs or types; "": nothing
+	typedIt  bool                          // the terminal has taken all that the call types
 	status   *int                          // of what was typed into a shell; nil: unknown
 	rests    bool                          // the wait ended because what runs is at rest
 	// fullScreen: what runs draws on the whole screen.
@@ -79,6 +80,9 @@ func (s *Server) handler(t *tool) sdk.ToolHandler {
 			if c.conn != nil && c.conn.Context().Err() != nil {
 				result.Meta[MetaEnded] = true
 			}
+			if c.typedIt {
+				c.hint("What you sent was typed before that.")
+			}
 		}
 		for _, hint := range append(c.hints, c.reminders()...) {
 			text += hint + "\n"
@@ -115,7 +119,7 @@ func (c *call) do(t *tool, name string, raw []byte) (text string, err error) {
 			err = fmt.Errorf("%w; what runs goes on", err)
 		}
 	}
-	if c.answered != nil {
+	if c.answered != nil && err == nil {
 		c.answered()
 	}
 	return text, err
@@ -319,7 +323,7 @@ func (c *call) header(t *host.Terminal, o *output, cursor int64) string {
 // state returns a terminal's state and for how long it has been running, or ran.
 func (c *call) state(t *host.Terminal, info *host.Info, prompt string) (string, time.Duration) {
 	state, took := c.program(t, info, prompt)
-	if _, exited := t.Exit(); !exited && state != Gone && c.elsewhere(info) &&
+	if _, exited := t.Exit(); !exited && state != Gone && c.elsewhere(t, info) &&
 		info.Waiting != host.WaitingApproval {
 		state = HeldBy(info.Holder, info.HeldSince)
 	}
@@ -354,9 +358,10 @@ func (c *call) program(t *host.Terminal, info *host.Info, prompt string) (string
 	return Running, running
 }
 
-// elsewhere reports whether somebody else has the keyboard.
-func (c *call) elsewhere(info *host.Info) bool {
-	return info.Executor == ahp.ExecutorServer && info.HeldBy != c.conn.Principal().ID
+// elsewhere reports whether somebody else has the keyboard, so that the client may not type.
+func (c *call) elsewhere(t *host.Terminal, info *host.Info) bool {
+	return info.Executor == ahp.ExecutorServer && info.HeldBy != c.conn.Principal().ID &&
+		!c.conn.MayType(t)
 }
 
 // next adds the next step in a state to the hints.
@@ -364,13 +369,17 @@ func (c *call) next(t *host.Terminal, state string) {
 	name := t.Name()
 	again := callText("terminal_read", "terminal", name, "wait_s", c.limit)
 	switch {
-	case state == WaitingForSecret:
+	case state == WaitingForSecret && !c.conn.Principal().TypesSecrets:
 		c.hint("A person must type it: ssh -t HOST attach %s; then %s", name, again)
 	case state == WaitingForApproval:
 		c.hint("A person must say yes first. To wait for it: %s", again)
+	case strings.HasPrefix(state, heldBy) && c.typedIt:
+		c.hint("What you sent was typed. Somebody else has the keyboard now, and more is refused "+
+			"until it is handed back. To wait: %s", again)
 	case strings.HasPrefix(state, heldBy):
-		c.hint("Somebody else has the keyboard; nothing that you send is typed. To wait: %s", again)
-	case strings.HasPrefix(state, waitingForInput):
+		c.hint("Somebody else has the keyboard: what you send is refused until it is handed "+
+			"back. To wait: %s", again)
+	case strings.HasPrefix(state, waitingForInput), state == WaitingForSecret:
 		c.hint("To answer: %s", callText("terminal_send", "terminal", name, "text", "..."))
 	case state == Running && c.what != "" && !t.AtRest():
 		c.hint("It goes on. To wait for more: %s", again)

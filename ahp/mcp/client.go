@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -180,7 +181,7 @@ type decision struct {
 	what string        // that is to be typed or started
 	does string        // "typed" or "started"
 	done chan struct{} // closed when it is decided
-	err  error         // why not; nil: it was typed or started
+	err  error         // why not; nil: it was typed or started; errInternal: nobody knows
 	by   string        // who has approved it, such as "approved by ana"; "": nobody had to
 }
 
@@ -197,6 +198,8 @@ func (d *decision) decided() bool {
 // text says how the decision went.
 func (d *decision) text() string {
 	switch {
+	case errors.Is(d.err, errInternal):
+		return fmt.Sprintf("It is not known whether %s was %s.", d.what, d.does)
 	case d.err != nil:
 		why := strings.TrimPrefix(reason(d.err), "not started: ") // see [host.NotStartedError]
 		return fmt.Sprintf("%s was not %s: %s.", d.what, d.does, why)

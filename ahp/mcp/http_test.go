@@ -47,6 +47,7 @@ type web struct {
 	authority *authz.Authority
 	alice     authz.Grant
 	bob       authz.Grant
+	root      authz.Grant // an admin
 	addr      string
 	client    http.Transport
 }
@@ -56,22 +57,26 @@ func newWeb(t testing.TB, o mcp.HTTPOptions, changes ...func(*host.Config)) *web
 	dir := t.TempDir()
 	w := &web{t: t, host: hosttest.New(t, changes...)}
 	var entries []authz.Entry
-	var public []ssh.PublicKey
-	for _, name := range []string{"alice", "bob"} {
+	public := map[string]ssh.PublicKey{}
+	for name, role := range map[string]authz.Role{
+		"alice": authz.Operator, "bob": authz.Operator, "root": authz.Admin,
+	} {
 		raw, _, err := ed25519.GenerateKey(rand.Reader)
 		hosttest.Check(t, err)
 		key, err := ssh.NewPublicKey(raw)
 		hosttest.Check(t, err)
-		public = append(public, key)
+		public[name] = key
 		line := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))) + " " + name
-		entries = append(entries, authz.Entry{Name: name, Role: authz.Operator, Keys: []string{line}})
+		entries = append(entries, authz.Entry{Name: name, Role: role, Keys: []string{line}})
 	}
 	w.authority = hosttest.Authority(t, keys.Options{Home: dir, StateDir: dir}, entries...)
-	var err error
-	w.alice, err = w.authority.AuthenticateKey("alice", public[0], loopback)
-	hosttest.Check(t, err)
-	w.bob, err = w.authority.AuthenticateKey("bob", public[1], loopback)
-	hosttest.Check(t, err)
+	for name, grant := range map[string]*authz.Grant{
+		"alice": &w.alice, "bob": &w.bob, "root": &w.root,
+	} {
+		var err error
+		*grant, err = w.authority.AuthenticateKey(name, public[name], loopback)
+		hosttest.Check(t, err)
+	}
 	server := mcp.New(mcp.Options{Version: "test"})
 	server.SetWaits(map[string]time.Duration{"": 4 * time.Minute})
 	tools := server.NewHTTP(o)
@@ -103,11 +108,16 @@ func newWeb(t testing.TB, o mcp.HTTPOptions, changes ...func(*host.Config)) *web
 
 var loopback = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
 
-// token mints a token.
+// token mints an operator's token.
 func (w *web) token(of authz.Grant, name string) string {
 	w.t.Helper()
+	return w.tokenOf(of, name, authz.Operator)
+}
+
+func (w *web) tokenOf(of authz.Grant, name string, role authz.Role) string {
+	w.t.Helper()
 	secret, _, err := w.authority.MintToken(of,
-		authz.TokenRequest{Name: name, Role: authz.Operator, TTL: time.Hour})
+		authz.TokenRequest{Name: name, Role: role, TTL: time.Hour})
 	hosttest.Check(w.t, err)
 	return secret
 }

@@ -135,7 +135,14 @@ func (c *call) stop() (string, error) {
 		err = c.conn.Send(c.ctx, t, nil, interrupt)
 	}
 	_, ended := c.await(pending, nil)
-	if err != nil && !errors.Is(err, host.ErrExited) { // who has exited has stopped
+	held := (*host.HeldError)(nil)
+	switch {
+	case err == nil, errors.Is(err, host.ErrExited): // who has exited has stopped
+	case how == "terminate" && errors.As(err, &held):
+		return "", c.heldBy(t, held.Holder, "it was not terminated")
+	case how == "terminate":
+		return "", err
+	default:
 		return "", c.refusal(t, err)
 	}
 	if ended != nil && !errors.Is(ended, host.ErrGone) {
@@ -151,6 +158,10 @@ func (c *call) remove(t *host.Terminal) (string, error) {
 		return "", err
 	}
 	if err := c.conn.Dispose(t); err != nil {
+		c.hints = nil // they are about the output, which is not told
+		if held := (*host.HeldError)(nil); errors.As(err, &held) {
+			err = c.heldBy(t, held.Holder, "it was not removed")
+		}
 		return "", err
 	}
 	_, lines, _ := strings.Cut(last, "\n")

@@ -260,7 +260,7 @@ func (c *call) commandEnd(t *host.Terminal, wait time.Duration) (host.Waited, er
 // awaitTyped ends a wait for what the client has typed or started. It ends at once if somebody has
 // taken the keyboard since.
 func (c *call) awaitTyped(p *host.PendingWait, t *host.Terminal) (host.Waited, error) {
-	if info := t.Info(c.conn.Principal()); c.elsewhere(&info) && p.Taken {
+	if info := t.Info(c.conn.Principal()); c.elsewhere(t, &info) && p.Taken {
 		return host.Waited{Reason: host.WaitTaken}, c.giveUp(p)
 	}
 	how, err := c.await(p, nil)

@@ -74,7 +74,7 @@ func (c *call) typing() (text []byte, keys []keyboard.Key, err error) {
 		c.what = quoted(given)
 	}
 	if key, meant := meantKey(given); meant {
-		c.hint("%q was sent as the key %s: name keys in keys.", given, key)
+		c.hint("%q means the key %s: name keys in keys.", given, key)
 		given, names, enter = "", append([]string{key}, names...), false
 	}
 	if enter {
@@ -122,15 +122,14 @@ func (c *call) typed(
 	t *host.Terminal, wait time.Duration, paste bool, text []byte, keys ...keyboard.Key,
 ) (undecided bool, err error) {
 	if !t.Guarded() {
-		_, err := c.conn.SendText(c.ctx, t, paste, text, keys...)
-		if err == nil {
-			err = c.unread(t)
+		if _, err := c.conn.SendText(c.ctx, t, paste, text, keys...); err != nil {
+			return false, c.refusal(t, err)
 		}
-		return false, c.refusal(t, err)
+		return false, c.unread(t)
 	}
 	what := c.what
 	if what == "" {
-		what = "What you typed"
+		what = "What you sent"
 	}
 	d := c.decide(t, what, "typed", func() (string, error) {
 		return c.conn.SendText(c.conn.Context(), t, paste, text, keys...)
@@ -138,46 +137,66 @@ func (c *call) typed(
 	if !c.decided(d, max(wait, settled)) {
 		return true, c.ctx.Err()
 	}
-	if d.err == nil && d.by != "" {
+	if d.err != nil {
+		return false, c.refusal(t, d.err)
+	}
+	if c.typedIt = true; d.by != "" {
 		c.hint("%s", d.text())
 	}
-	return false, c.refusal(t, d.err)
+	return false, nil
 }
 
-// unread tells if the program does not read yet what was typed.
+// unread tells if the program does not read yet what was typed. It returns an error if the rest of
+// that was dropped.
 func (c *call) unread(t *host.Terminal) error {
 	held, err := c.conn.Held(c.ctx, t)
-	if held > 0 {
+	var secret *authz.Denied
+	switch {
+	case c.ctx.Err() != nil: // what follows notices
+	case errors.As(err, &secret):
+		return fmt.Errorf("%s asks for a secret, and what it had not read of what you sent was "+
+			"dropped. %s", t.Name(), c.personTypes(t))
+	case err != nil:
+		return fmt.Errorf("%s: what %s had not read of what you sent was dropped", reason(err),
+			t.Name())
+	case held > 0:
 		c.hint("The program does not read yet: %d bytes of it wait.", held)
 	}
-	return err
+	c.typedIt = true
+	return nil
 }
 
-func (c *call) heldBy(t *host.Terminal, holder string) error {
-	return fmt.Errorf("held by %s; nothing was typed. Reading goes on: %s waits until it is "+
-		"handed back",
-		holder, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+// personTypes says how a secret is typed.
+func (c *call) personTypes(t *host.Terminal) string {
+	return fmt.Sprintf("A person must type it: ssh -t HOST attach %s; then %s", t.Name(),
+		callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
 }
 
-// refusal returns what a model is told when an input was refused.
+// heldBy refuses what only the holder may do. undone says that it was not done.
+func (c *call) heldBy(t *host.Terminal, holder, undone string) error {
+	return fmt.Errorf("held by %s; %s. Reading goes on: %s waits until it is handed back",
+		holder, undone, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+}
+
+// refusal returns what a model is told when an input was refused. Then nothing of it was typed: see
+// [host.Conn.Send].
 func (c *call) refusal(t *host.Terminal, err error) error {
+	const undone = "nothing was typed"
 	var held *host.HeldError
 	if errors.As(err, &held) {
-		return c.heldBy(t, held.Holder)
+		return c.heldBy(t, held.Holder, undone)
 	}
-	if info := t.Info(c.conn.Principal()); err != nil && c.elsewhere(&info) {
-		return c.heldBy(t, info.Holder)
+	if info := t.Info(c.conn.Principal()); c.ctx.Err() == nil && c.elsewhere(t, &info) {
+		return c.heldBy(t, info.Holder, undone)
 	}
 	if errors.Is(err, host.ErrExited) {
-		return fmt.Errorf("%s has exited; nothing was typed. Its output: %s; a new shell: %s",
-			t.Name(), callText("terminal_read", "terminal", t.Name(), "cursor", 0),
+		return fmt.Errorf("%s has exited; %s. Its output: %s; a new shell: %s",
+			t.Name(), undone, callText("terminal_read", "terminal", t.Name(), "cursor", 0),
 			callText("terminal_open"))
 	}
 	var denied *authz.Denied
 	if errors.As(err, &denied) && t.Info(c.conn.Principal()).Waiting == host.WaitingSecret {
-		return fmt.Errorf("%s asks for a secret, and nothing was typed. A person must type it: "+
-			"ssh -t HOST attach %[1]s; then %s", t.Name(),
-			callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+		return fmt.Errorf("%s asks for a secret, and %s. %s", t.Name(), undone, c.personTypes(t))
 	}
 	return err
 }
