@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"termhost/ahp"
-	"termhost/ahp/store"
 	"termhost/ahp/visible"
 	"termhost/authz"
 )
@@ -72,10 +71,9 @@ func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
 // read, of the terminals only as for [Conn.Asks]. Listings show the principal that they wait for an
 // approval.
 func (c *Conn) UnreadableAsks(only ...*Terminal) (names []string) {
-	reads := heldReader(c.principal)
 	terminals, _ := c.terminalsOf(only) // whoever may not list is told nothing
 	for _, t := range terminals {
-		if all := t.ch.Asks(store.AsksReader{All: true}); len(reads.Of(all)) < len(all) {
+		if _, more := c.audience().asks(t); more {
 			names = append(names, t.Name())
 		}
 	}
@@ -95,17 +93,17 @@ func (ap *approvals) listFor(c *Conn) (list []HeldInput) {
 	ap.t.term.Lock()
 	defer ap.t.term.Unlock()
 	ap.dropStaleAnswers()
-	reads := heldReader(c.principal)
+	view := c.audience()
 	var ids []string
 	for i, k := range ap.held {
-		if is := ap.shownLocked(i); reads.May(is.TerminalAsk) {
+		if is := ap.shownLocked(i); view.mayRead(is.TerminalAsk) {
 			k.recordListed(c)
 			list = append(list, is)
 			ids = append(ids, k.id)
 		}
 	}
 	for _, k := range ap.permissions {
-		if reads.May(k.told) {
+		if view.mayRead(k.told) {
 			list = append(list, HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri,
 				TerminalAsk: k.told})
 		}

@@ -44,7 +44,7 @@ func (ap *approvals) lastOutcome() string {
 // Outcome returns what has become of an ask of t's, for those who may read all asks there; ok is
 // false if that is not known, or if it is held still.
 func (c *Conn) Outcome(t *Terminal, ask string) (o Outcome, ok bool) {
-	if !heldReader(c.principal).All {
+	if !c.audience().decides() {
 		return o, false
 	}
 	t.term.Lock()

@@ -243,6 +243,22 @@ func TestWhatIsHeldIsForThoseWhoDecideAndTheAgentItself(t *testing.T) {
 	}
 }
 
+// An MCP client is an agent, whatever its key.
+func TestAnMCPClientReadsItsOwnAsksOnly(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	g.asks("echo geheim\r")
+	for name, c := range map[string]struct {
+		who  authz.Principal
+		want int
+	}{"of an admin": {alice, 0}, "with the agent's token": {bot, 1}} {
+		list, err := door(t, g.h, c.who, host.DoorMCP).Asks()
+		if err != nil || len(list) != c.want {
+			t.Errorf("an MCP client %s lists %+v, %v", name, list, err)
+		}
+	}
+}
+
 func TestThoseWhoReadAsksAreToldOfTheirEnd(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, "exec cat")

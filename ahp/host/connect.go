@@ -35,7 +35,7 @@ func (h *Host) ConnectFrom(
 		host: h, principal: p, door: door, source: source, name: nameOf(p),
 		sub: h.store.NewSubscriber(false), since: now,
 	}
-	c.sub.ReadAsks(heldReader(p))
+	c.sub.ReadAsks(c.audience().held)
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	h.mu.Lock()
 	defer h.mu.Unlock()

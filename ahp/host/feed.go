@@ -59,6 +59,7 @@ type feed struct {
 type EventReader struct {
 	feed   *feed
 	by     authz.Principal
+	view   audience
 	only   []*Terminal // nil: all that by sees
 	signal chan struct{}
 	now    func() time.Time
@@ -81,8 +82,8 @@ func (c *Conn) Events(only ...*Terminal) (*EventReader, error) {
 		return nil, err
 	}
 	f := &c.host.feed
-	r := &EventReader{feed: f, by: c.principal, only: only, now: c.host.now,
-		signal: make(chan struct{}, 1)}
+	r := &EventReader{feed: f, by: c.principal, view: c.audience(), only: only,
+		now: c.host.now, signal: make(chan struct{}, 1)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
@@ -124,10 +125,7 @@ func (r *EventReader) Pull(dst []Event, limit int) []Event {
 	}
 	for n := 0; r.pos < f.next && n < limit; r.pos++ {
 		if e := f.at(r.pos); r.wants(e) {
-			dst = append(dst, *e)
-			if e.Ask != "" && !heldReader(r.by).May(ahp.TerminalAsk{Asker: e.asker}) {
-				dst[len(dst)-1].Reason = ""
-			}
+			dst = append(dst, r.view.event(*e))
 			n++
 		}
 	}

@@ -53,7 +53,7 @@ func (f *LogFollower) start() (all history.Excerpt, end int64, err error) {
 		return all, 0, ErrGone
 	}
 	f.pos = t.ch.Position()
-	all.State, _ = t.ch.Terminal()
+	all.State = f.a.conn.audience().state(t)
 	all.Truncated = t.ch.Trimmed()
 	if t.life.exited {
 		return all, math.MaxInt64, nil

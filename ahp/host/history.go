@@ -24,7 +24,7 @@ func (h *Host) history(w *Work, t *Terminal) *history.Log {
 			return checkpoint(&o)
 		},
 		Retained: func() (history.Retained, error) {
-			st, truncated, err := t.read(w.principal)
+			st, truncated, err := w.read(t)
 			return t.retainedHistory(st, truncated), err
 		},
 		Ended: t.howEnded,
@@ -139,14 +139,20 @@ func (c *Conn) Cast(w *Work, s Source) (*history.Cast, error) {
 	return log.Cast(w, a.Terminal, history.Header{Term: a.Term, Title: a.Title, Began: a.Began})
 }
 
-// read returns the terminal's state for p, with the log as its content.
-func (t *Terminal) read(p authz.Principal) (st ahp.TerminalState, truncated bool, err error) {
+// read returns the terminal's state for the work's peer, with the log as its content.
+func (w *Work) read(t *Terminal) (st ahp.TerminalState, truncated bool, err error) {
+	return t.read(w.principal, w.view)
+}
+
+// read returns the terminal's state for a peer that is p, with the log as its content.
+func (t *Terminal) read(p authz.Principal, view audience) (
+	st ahp.TerminalState, truncated bool, err error,
+) {
 	if err := authz.Check(p, authz.Read, t.seen()); err != nil {
 		return st, false, err
 	}
 	t.term.Lock() // nothing is appended meanwhile
 	defer t.term.Unlock()
 	t.kept.loadLocked()
-	st, _ = t.ch.Terminal()
-	return st, t.ch.Trimmed(), nil
+	return view.state(t), t.ch.Trimmed(), nil
 }

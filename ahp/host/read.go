@@ -16,7 +16,7 @@ import (
 // LogRaw returns the output as the program wrote it. The pieces are shared: they must not be
 // modified.
 func (c *Conn) LogRaw(t *Terminal) (pieces [][]byte, truncated bool, err error) {
-	st, truncated, err := t.read(c.principal)
+	st, truncated, err := t.read(c.principal, c.audience())
 	for i := range st.Content {
 		pieces = append(pieces, st.Content[i].Text.Chunks()...)
 	}
@@ -26,7 +26,7 @@ func (c *Conn) LogRaw(t *Terminal) (pieces [][]byte, truncated bool, err error) 
 // CommandOutput returns the output of a command, by its ID, as the program wrote it; not kept:
 // there is none of the ID any more. The pieces are shared, as those of LogRaw.
 func (c *Conn) CommandOutput(t *Terminal, id string) (pieces [][]byte, kept bool, err error) {
-	st, _, err := t.read(c.principal)
+	st, _, err := t.read(c.principal, c.audience())
 	for i := range st.Content {
 		if cmd := st.Content[i].Command; cmd != nil && cmd.ID == id {
 			return st.Content[i].Text.Chunks(), true, err
@@ -88,7 +88,7 @@ func (c *Conn) Excerpt(w *Work, t *Terminal, of history.ExcerptOf) (history.Exce
 	if err := w.Step(); err != nil {
 		return history.Excerpt{}, err
 	}
-	st, truncated, err := t.read(w.principal)
+	st, truncated, err := w.read(t)
 	if err != nil {
 		return history.Excerpt{}, err
 	}

@@ -18,6 +18,7 @@ type Work struct {
 	ctx       context.Context
 	turns     *turns
 	principal authz.Principal
+	view      audience
 	pace      *Pace     // of the account; nil: it has no budget
 	began     time.Time // when this turn did; zero: there is none
 }
@@ -25,7 +26,8 @@ type Work struct {
 // Work returns the work of a request by the connection's principal. It ends with ctx, which must
 // end with the connection.
 func (c *Conn) Work(ctx context.Context) *Work {
-	return &Work{ctx: ctx, turns: c.host.turns, principal: c.principal, pace: c.pace}
+	return &Work{ctx: ctx, turns: c.host.turns, principal: c.principal, view: c.audience(),
+		pace: c.pace}
 }
 
 // Step is called before each piece of work, which may take some milliseconds. It waits for a turn,

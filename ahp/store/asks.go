@@ -75,12 +75,14 @@ func (c *Channel) SetAsks(list []ahp.TerminalAsk) {
 // sameAsk compares what can differ: an ask's other fields never change.
 func sameAsk(a, b ahp.TerminalAsk) bool { return a.Ask == b.Ask && a.All == b.All }
 
-// Asks returns those of a terminal's asks that r may read. The list must not be modified.
-func (c *Channel) Asks(r AsksReader) []ahp.TerminalAsk {
+// Asks returns those of a terminal's asks that r may read, and whether there are others. The list
+// must not be modified.
+func (c *Channel) Asks(r AsksReader) (list []ahp.TerminalAsk, more bool) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return r.Of(c.state.Asks)
+	list = r.Of(c.state.Asks)
+	return list, len(list) < len(c.state.Asks)
 }
 
 // TellAsks sends an [Asks] to a subscriber that has begun to read c, if it wants them and may read

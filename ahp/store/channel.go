@@ -144,13 +144,29 @@ func (c *Channel) Checkpoint(preamble []byte) {
 	}
 }
 
-// Terminal returns a copy of a terminal's state and its serverSeq. It must not be called on the
-// root.
+// Terminal returns a copy of a terminal's state, without its asks, which are not for everybody, and
+// its serverSeq. It must not be called on the root.
 func (c *Channel) Terminal() (ahp.TerminalState, uint64) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return c.state.Clone(), s.seq
+	return c.stateLocked(AsksReader{}), s.seq
+}
+
+// TerminalFor returns a copy of a terminal's state with those of its asks that r may read. It must
+// not be called on the root.
+func (c *Channel) TerminalFor(r AsksReader) ahp.TerminalState {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.stateLocked(r)
+}
+
+// stateLocked returns a copy of a terminal's state as r may read it: the only way out of the store.
+func (c *Channel) stateLocked(r AsksReader) ahp.TerminalState {
+	st := c.state.Clone()
+	st.Asks = r.Of(st.Asks)
+	return st
 }
 
 // Trimmed reports whether the beginning of a terminal's content has been trimmed since it was

@@ -50,9 +50,8 @@ func (c *Channel) viewLocked(sub *Subscriber) View {
 		v.Root = &root
 		return v
 	}
-	st := c.state.Clone()
+	st := c.stateLocked(sub.reads)
 	st.Termhost.Host = c.store.host
-	st.Asks = sub.reads.Of(st.Asks)
 	v.Terminal = &st
 	return v
 }
