@@ -37,9 +37,10 @@ type approvals struct {
 	t        *Terminal
 	starting *Starting // nil: the program starts without approval; never changes
 
-	on          bool // the terminal is guarded
-	nameGuarded bool // its NAME stays guarded when the terminal is gone
-	shellTells  bool // its shell tells when a command ends
+	on          bool   // the terminal is guarded
+	onWhy       string // why the host has guarded it by itself; "": it has not
+	nameGuarded bool   // its NAME stays guarded when the terminal is gone
+	shellTells  bool   // its shell tells when a command ends
 
 	held        []*heldInput // the oldest first
 	lookPending bool         // a timer runs that calls lookAtHeld

@@ -35,6 +35,7 @@ func (c *Conn) AskPermission(t *Terminal, key, title string) error {
 		Text: strings.ToValidUTF8(clip(title), ""), Asker: c.principal.ID}}
 	k.told.Lines, k.told.Hidden = visible.Lines(k.told.Text)
 	k.unwatch = context.AfterFunc(c.ctx, func() { c.EndPermission(t, key) })
+	t.log.writeDecisions() // they have the number in its ID
 	t.approvals.permissions = append(t.approvals.permissions, k)
 	t.approvals.publishHeld()
 	t.emit(Event{Kind: EventAsks, Ask: k.told.Ask, By: k.told.By, from: c})

@@ -69,6 +69,7 @@ func (ap *approvals) requestDecision(k *heldInput) {
 	k.expiry = time.AfterFunc(t.host.approvalTime, func() { ap.withdraw(k, errUnanswered) })
 	k.unwatch = context.AfterFunc(s.conn.ctx, func() { ap.withdraw(k, context.Cause(s.conn.ctx)) })
 	k.warning = ap.warningOf(k)
+	t.log.writeDecisions() // they have the number in its ID
 	ap.held = append(ap.held, k)
 	ap.publishHeld()
 	ap.lookAtHeldLater()
@@ -93,7 +94,8 @@ func (ap *approvals) dropHeldOf(was, next holder) {
 
 // SetGuard turns a terminal's guard on or off, for a person who may decide. What is held when it is
 // turned off is rejected: nobody has seen it and agreed. When SetGuard returns, the root's list
-// says so. It returns *authz.Denied, ErrExited or why the connection has ended.
+// says so, and the next host will know it. It returns *authz.Denied, ErrExited, *NotKeptError or
+// why the connection has ended.
 func (c *Conn) SetGuard(t *Terminal, on bool) error {
 	t.kept.load()
 	defer c.host.list.flush()
@@ -105,11 +107,16 @@ func (c *Conn) SetGuard(t *Terminal, on bool) error {
 	if t.life.exited {
 		return ErrExited
 	}
-	if t.approvals.on == on {
+	if t.approvals.on == on && t.approvals.onWhy == "" {
 		return nil
 	}
-	t.approvals.on, t.approvals.nameGuarded = on, on
-	t.log.keepDescription()
+	was, nameWas, why := t.approvals.on, t.approvals.nameGuarded, t.approvals.onWhy
+	t.approvals.on, t.approvals.nameGuarded, t.approvals.onWhy = on, on, ""
+	if err := t.log.keepDecisions(); err != nil {
+		t.approvals.on, t.approvals.nameGuarded, t.approvals.onWhy = was, nameWas, why
+		t.log.keepDescription()
+		return err
+	}
 	t.approvals.dropTypedAhead(reasonGuarded)
 	t.approvals.endTrust(errTrustGuard)
 	if on {

@@ -109,6 +109,7 @@ func (s *Starting) approved() error {
 	if t.Piped() {
 		t.approvals.on = false // nobody types into it
 	}
+	t.log.writeDecisions()
 	note := t.log.describe()
 	t.warn(t.log.journal.Describe(note, t.host.now())) // first: what runs must not seem held
 	if err := s.begin(note.Encode()); err != nil {

@@ -53,6 +53,18 @@ func (e *NameError) Error() string {
 		"use 1 to 64 letters, digits, dots, underscores and dashes", Printable(clip(e.Name)))
 }
 
+// NotKeptError says that what a person has decided about a terminal would be lost with the host, so
+// it has not been done.
+type NotKeptError struct {
+	Terminal string // its NAME
+	Why      string // such as "disk full"
+}
+
+func (e *NotKeptError) Error() string {
+	return fmt.Sprintf("%s: nothing of it is kept for the next host, so %s is left as it was; "+
+		"make room in the host's state folder and try again", e.Why, e.Terminal)
+}
+
 // HeldError refuses what only the holder of a terminal may do.
 type HeldError struct {
 	Terminal string // its NAME

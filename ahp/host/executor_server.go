@@ -50,6 +50,11 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 	err := h.run(t, o.conn, func() error {
 		spec.Keep = t.log.journal.Keep()
 		spec.Keep.Memory.Trail = t.log.beginTrail()
+		decisions, err := t.log.beginDecisions()
+		if err != nil {
+			return err
+		}
+		spec.Keep.Memory.Decided = decisions
 		spec.Keep.Note = t.log.describe().Encode()
 		if t.approvals.starting != nil {
 			return t.approvals.starting.prepare(spec, late)

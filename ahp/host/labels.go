@@ -40,6 +40,7 @@ func (c *Conn) Label(t *Terminal, changes ...string) error {
 	}
 	t.labels.Store(&now)
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Labels = now })
+	t.log.writeDecisions()
 	t.log.keepDescription()
 	t.emit(Event{Kind: EventLabels, By: c.Name()})
 	t.host.list.changed()

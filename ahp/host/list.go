@@ -32,6 +32,8 @@ type Info struct {
 	IsPty     bool      `json:"isPty"`     // it shows a terminal's output, not a plain stream
 	Waiting   Waiting   `json:"waiting,omitempty"`
 	Guarded   bool      `json:"guarded"` // what agents type waits for a person's approval
+	// GuardedWhy is why the host has guarded it by itself when it started; "": it has not.
+	GuardedWhy string `json:"guardedWhy,omitempty"`
 
 	Labels ahp.Labels `json:"labels,omitempty"`
 	// Group is the value of the label "group", or the git repository and branch of the working
@@ -117,6 +119,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	status := t.status.now
 	recording, quiet := t.recorder.recording != nil, t.waiting.quiet.on
 	printed := t.waiting.quiet.printed
+	guardedWhy := t.approvals.onWhy
 	var askedBy []string
 	for _, k := range t.keyboard.requests {
 		askedBy = append(askedBy, k.to.text())
@@ -131,7 +134,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 		Claim:    s.Claim, Cols: s.Cols, Rows: s.Rows, Viewers: viewers,
 		CreatedAt: t.origin.created.UTC(),
 		IsPty:     t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting),
-		Guarded: s.Termhost.Guarded, WantsYou: wanted, Recording: recording,
+		Guarded: s.Termhost.Guarded, GuardedWhy: guardedWhy, WantsYou: wanted, Recording: recording,
 		Labels: t.Labels(), Status: status, Notice: want.Text,
 		Quiet: quiet, AskedBy: askedBy,
 		Holder: holder.text(), Mine: holder.yours(p),

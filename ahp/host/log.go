@@ -27,6 +27,8 @@ type terminalLog struct {
 	trail    *store.Trail    // of the channel's serverSeqs; nil: they are not recorded
 	trailEnd sync.Once       // see endTrail
 	cut      bool            // the beginning of the log that it was restored from is gone
+	// decisions has what people have decided; nil: no keeper holds it. See keepDecisions.
+	decisions *journal.Decisions
 }
 
 // keep begins the terminal's journal, and its recording if there is to be one. It is called without
@@ -37,7 +39,7 @@ func (l *terminalLog) keep() {
 	s := t.ch.Summary()
 	l.outline = journal.Outline{
 		Title: s.Title, Renamed: t.renamed, Cwd: s.Cwd, Cols: s.Cols, Rows: s.Rows,
-		Holder: storedHolder(t.keyboard.holder),
+		Holder: storedHolder(t.keyboard.holder), Decided: true,
 	}
 	if h.folders == "" {
 		return
@@ -81,6 +83,8 @@ func (l *terminalLog) record(a ahp.Action, ev journal.Event) {
 	case ahp.TerminalClaimed:
 		holder := storedHolder(t.keyboard.holder)
 		ev.Holder, ev.Loans = &holder, storedLoans(t.keyboard.prior, t.keyboard.lent)
+		ev.Decided = true
+		l.writeDecisions()
 	case ahp.TerminalResized:
 		l.outline.Apply(a, ev, at)
 		size := termlog.SizePayload(a.Cols, a.Rows)
@@ -181,8 +185,9 @@ func (l *terminalLog) describe() *journal.Description {
 		Name: t.Name(), Former: t.naming.Load().former,
 		Creator: t.origin.creator, CreatedBy: t.origin.createdBy, Transient: t.life.transient,
 		Forced: t.origin.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
-		Labels: t.Labels(), Guarded: t.approvals.on, Unstarted: t.approvals.unstarted(),
-		Term: t.origin.screen.Term, Tag: t.tag,
+		Labels: t.Labels(), Guarded: t.approvals.on, GuardedWhy: t.approvals.onWhy,
+		Unstarted: t.approvals.unstarted(),
+		Term:      t.origin.screen.Term, Tag: t.tag,
 		Nonce: t.origin.screen.Nonce, Marker: t.origin.marker, Outline: l.outline, End: l.end,
 		Damage: l.damage,
 	}
@@ -223,6 +228,7 @@ func (h *Host) retryJournals() (again bool) {
 		}
 		t.term.Lock()
 		t.log.journal.Retry(h.now())
+		t.log.writeDecisions() // the description is on disk now
 		t.log.keepCheckpoint()
 		t.term.Unlock()
 		again = again || t.log.journal.NotKept() != ""

@@ -30,13 +30,14 @@ func (l *terminalLog) beginTrail() *os.File {
 	return m.File
 }
 
-// endTrail gives the memory back, once. It may be called concurrently.
+// endTrail gives this memory and that of the decisions back, once. It may be called concurrently.
 func (l *terminalLog) endTrail() {
 	l.trailEnd.Do(func() {
 		l.t.ch.Record(nil) // nobody uses the memory any more
 		if l.shared != nil {
 			l.shared.Close()
 		}
+		l.decisions.Close()
 	})
 }
 

@@ -250,9 +250,10 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 		host: h, uri: m.URI, ch: ch, renamed: o.Renamed, tag: m.Tag,
 		origin: origin{created: m.Created, creator: m.Creator, proof: m.Proof,
 			createdBy: cmp.Or(m.CreatedBy, m.Creator.Name), forced: m.Forced, marker: m.Marker},
-		keyboard:  keyboardClaim{holder: by, prior: prior, lent: lent},
-		approvals: approvals{on: m.Guarded, nameGuarded: m.Guarded, shellTells: o.Detection},
-		log:       terminalLog{outline: *o, damage: m.Damage},
+		keyboard: keyboardClaim{holder: by, prior: prior, lent: lent},
+		approvals: approvals{on: m.Guarded, onWhy: m.GuardedWhy, nameGuarded: m.Guarded,
+			shellTells: o.Detection},
+		log: terminalLog{outline: *o, damage: m.Damage},
 	}
 	t.begin()
 	t.attention.restore(o.Missed)
@@ -301,6 +302,7 @@ func (h *Host) restoreRunning(r *remains) error {
 	t.commands.integrated, t.commands.executed = m.Nonce != "", m.Outline.Commands
 	t.log.restoreTrail(r)
 	h.restoreJournal(t, r)
+	t.log.restoreDecisions(r)
 	h.creators.add(t.origin.marker, h.restoredCreator(t.origin.creator, t.origin.proof))
 	spec := ptypool.Spec{Marker: t.origin.marker, Cols: m.Outline.Cols, Rows: m.Outline.Rows,
 		VT: t.origin.screen, Keep: t.log.journal.Keep()}
@@ -316,7 +318,8 @@ func (h *Host) restoreRunning(r *remains) error {
 		return fmt.Errorf("its program is lost: %w", err)
 	}
 	t.log.tellDamage(r)
-	if r.FromKeeper || r.Damaged {
+	t.tellGuarded()
+	if r.FromKeeper || r.Damaged || m.GuardedWhy != "" {
 		t.warn(t.log.journal.Describe(t.log.describe(), h.now()))
 	}
 	if piped, ok := t.exec.(*pipesExecutor); ok && !piped.detached || t.origin.forced {

@@ -39,7 +39,9 @@ type Description struct {
 	IsPty    bool          `json:"isPty,omitempty"`
 	Piped    bool          `json:"piped,omitempty"`
 	Guarded  bool          `json:"guarded,omitempty"`
-	Labels   ahp.Labels    `json:"labels,omitempty"`
+	// GuardedWhy is why a host has guarded it by itself, for display; "": none has.
+	GuardedWhy string     `json:"guardedWhy,omitempty"`
+	Labels     ahp.Labels `json:"labels,omitempty"`
 	// Unstarted says that its program waits for a person's approval. A later host does not start
 	// it.
 	Unstarted bool   `json:"unstarted,omitempty"`

@@ -15,6 +15,10 @@
 // [Outline] is what listings show of a terminal: the description has it as of its writing, and the
 // log has the changes since. [Restore] combines both.
 //
+// What people have decided about a terminal (its guard, its claim, its NAME) is in its journal and,
+// so that a full disk loses none of it, in memory that the keeper holds: Decisions. A terminal of
+// which a host cannot read that is guarded.
+//
 // A host that is killed loses no output that was seen: before any reader gets it, it is in a file,
 // or in memory that the keeper shares, from which the keeper logs it (package keeper). From that
 // memory the host writes it to the file some milliseconds later, or before anything else is written

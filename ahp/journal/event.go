@@ -19,6 +19,7 @@ type Event struct {
 	Renamed bool    `json:"renamed,omitempty"` // of a title: a person has set it
 	Holder  *Holder `json:"holder,omitempty"`  // of a claim: the new holder
 	Loans   *Loans  `json:"loans,omitempty"`   // likewise
+	Decided bool    `json:"decided,omitempty"` // likewise: see Outline.Decided
 	// Owner is set for each action of a client-executed terminal's owner. If Action is empty, the
 	// next output is the owner's action.
 	Owner *OwnerMark `json:"owner,omitempty"`

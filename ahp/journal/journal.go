@@ -38,9 +38,10 @@ type Journal struct {
 	size   int64  // of the log in bytes, at most; 0: only the description is kept
 	memory bool   // the log is in memory that is shared with a keeper
 
-	failing atomic.Pointer[string] // why nothing can be written now; nil: it can
-	printed atomic.Int64           // how much the terminal has printed, in bytes
-	wants   atomic.Bool            // see CheckpointDue
+	failing   atomic.Pointer[string] // why nothing can be written now; nil: it can
+	printed   atomic.Int64           // how much the terminal has printed, in bytes
+	wants     atomic.Bool            // see CheckpointDue
+	described atomic.Bool            // a description is on disk
 
 	next     keeper.Batch // what Output gets next, if isNext; of Defer's and Output's caller
 	isNext   bool
@@ -97,6 +98,7 @@ func (j *Journal) Continue(r *Remains, log Place) (err error) {
 		j.printed.Store(j.reached)
 	}
 	j.dir, j.size, j.memory = r.Dir, log.Size, r.Memory
+	j.described.Store(!r.FromKeeper)
 	j.log, j.due = r.Log, r.Damaged // the screen does not follow from a damaged log
 	return err
 }
@@ -122,6 +124,7 @@ func (j *Journal) resume(at time.Time) error {
 			return err
 		}
 		j.description = nil
+		j.described.Store(true)
 	}
 	if j.log == nil && j.size > 0 && !j.over {
 		log, err := j.newLog()

@@ -25,6 +25,9 @@ type Outline struct {
 	Missed map[string]*Missed `json:"missed,omitempty"`
 	Status *Status            `json:"status,omitempty"` // nil: the program has not said
 	Waits  *Waits             `json:"waits,omitempty"`  // nil: it waits for nothing
+	// Decided: the host that wrote this keeps [Decisions], which are not older. Hosts of earlier
+	// versions leave them as they were.
+	Decided bool `json:"decided,omitempty"`
 }
 
 // Waits is what a terminal waits for.
@@ -154,7 +157,7 @@ func (o *Outline) Apply(a ahp.Action, ev Event, at time.Time) {
 		o.Cols, o.Rows = a.Cols, a.Rows
 	case ahp.TerminalClaimed:
 		if ev.Holder != nil {
-			o.Holder, o.Loans = *ev.Holder, ev.Loans
+			o.Holder, o.Loans, o.Decided = *ev.Holder, ev.Loans, ev.Decided
 		}
 	case ahp.TerminalCommandDetectionAvailable:
 		o.Detection = true

@@ -73,7 +73,7 @@ func writes() map[string]func(j *deferring) {
 	return map[string]func(j *deferring){
 		"Begin": nil, "Continue": nil, "Conclude": nil, // come first
 		"Defer": nil, "Output": nil,
-		"Position": nil, "NotKept": nil, "CheckpointDue": nil,
+		"Position": nil, "NotKept": nil, "CheckpointDue": nil, "Described": nil,
 		"Remove": nil, // deletes it
 		"Flush":  func(j *deferring) { j.Flush() },
 		"Keep":   func(j *deferring) { j.Keep() },

@@ -21,6 +21,8 @@ type Remains struct {
 	FromKeeper  bool         // the description comes from the keeper, because none is on disk
 	Trail       []byte       // of [Journal.KeepTrail]; nil: none was kept
 	Damaged     bool         // the log is damaged, and the description on disk does not say so yet
+	Decisions   *Decisions   // the keeper's; nil: it has none
+	Asks        int64        // see [Decided]; 0: unknown
 }
 
 // Restore reads the folder of a terminal. kept is the keeper's child, or nil; at is the present
@@ -28,6 +30,7 @@ type Remains struct {
 // meanwhile. The caller closes the Remains, or passes them to [Journal.Continue].
 func Restore(dir string, kept *keeper.Child, at time.Time) (*Remains, error) {
 	d, err := readDescription(dir)
+	unread, decided := err, d.Outline.Decided
 	fromKeeper := err != nil && kept != nil && len(kept.Note) > 0
 	if fromKeeper {
 		d = Description{}
@@ -53,6 +56,9 @@ func Restore(dir string, kept *keeper.Child, at time.Time) (*Remains, error) {
 		r.Trail, _ = statefile.Read(filepath.Join(dir, trailFile)) // there may be none
 	}
 	r.findDamage(err, kept != nil, at)
+	if kept != nil {
+		r.recall(kept.Decided(), unread, decided)
+	}
 	if err := r.Description.check(); err != nil {
 		r.Close()
 		return nil, err
@@ -66,6 +72,8 @@ func (r *Remains) Close() {
 		r.Log.Close()
 		r.Log = nil
 	}
+	r.Decisions.Close()
+	r.Decisions = nil
 }
 
 // openLog opens the log of a terminal, from the keeper's memory if it is there.

@@ -105,3 +105,6 @@ func (j *Journal) Describe(d *Description, at time.Time) error {
 	j.over, j.description = d.End != nil, d.Encode()
 	return j.fail(j.resume(at))
 }
+
+// Described reports whether there is a description on disk. It does not write deferred output.
+func (j *Journal) Described() bool { return j.described.Load() }

@@ -134,6 +134,9 @@ func (c *Client) adopt(t *Child) error {
 		return errOver
 	}
 	files := slices.Clone(t.files)
+	if c.protocol < deciding { // it would refuse the terminal
+		files = slices.DeleteFunc(files, func(f file) bool { return f.name == fdDecided })
+	}
 	for _, l := range t.Landings {
 		files = append(files, file{fdLanding, int(l.File().Fd())})
 	}
@@ -204,7 +207,7 @@ func checkAdopted(i Info, files []file) (pidfd int, err error) {
 			ok = err == nil && !i.Pipes
 		case fdStdin, fdStdout, fdStderr:
 			ok = i.Pipes && isPipe(f.fd)
-		case fdLanding, fdTrail:
+		case fdLanding, fdTrail, fdDecided:
 			ok = isShared(f.fd)
 		case fdMemory:
 			_, err := unix.FcntlInt(uintptr(f.fd), unix.F_GET_SEALS, 0)

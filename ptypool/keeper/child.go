@@ -112,6 +112,15 @@ func (c *Child) Trail() *os.File {
 	return nil
 }
 
+// Decided returns the file that Start got as Memory.Decided, which the caller owns; nil: there is
+// none.
+func (c *Child) Decided() *os.File {
+	if fd := c.TakeFD(fdDecided); fd >= 0 {
+		return os.NewFile(uintptr(fd), "decisions")
+	}
+	return nil
+}
+
 // mapLandings maps the landings of a child that was taken.
 func (c *Child) mapLandings() (err error) {
 	c.mu.Lock()

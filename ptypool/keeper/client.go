@@ -236,10 +236,12 @@ func (c *Client) List() (all []Info, err error) {
 	return all, err
 }
 
-// Memory has files that the keeper holds for the next host: see [Child.Memory] and [Child.Trail].
+// Memory has files that the keeper holds for the next host: see [Child.Memory], [Child.Trail] and
+// [Child.Decided].
 type Memory struct {
-	Log   []*os.File // the segments of its log, if that is in memory only
-	Trail *os.File   // of a Shared whose content only hosts know; nil: there is none
+	Log     []*os.File // the segments of its log, if that is in memory only
+	Trail   *os.File   // of a Shared whose content only hosts know; nil: there is none
+	Decided *os.File   // likewise: what people have decided about the terminal
 }
 
 // Start starts a program. The files of m still belong to the caller. It fails with ErrGone, or with
@@ -279,6 +281,12 @@ func (c *Client) Start(p Program, m Memory) (*Child, error) {
 	}
 	if m.Trail != nil {
 		if err := hold(fdTrail, m.Trail); err != nil {
+			t.Close()
+			return nil, err
+		}
+	}
+	if m.Decided != nil {
+		if err := hold(fdDecided, m.Decided); err != nil {
 			t.Close()
 			return nil, err
 		}

@@ -19,9 +19,11 @@ const (
 	// Protocol is the version of the protocol between host and keeper. It rises only with changes
 	// that an older side would misunderstand: unknown fields are skipped, and unknown operations
 	// refused.
-	Protocol = 2
+	Protocol = 3
 	// sealing is the first version in which keepers give shells their nonces, and seal output.
 	sealing = 2
+	// deciding is the first version in which keepers adopt terminals with decisions.
+	deciding = 3
 	// Oldest is the lowest version of the other side that this one understands.
 	Oldest = 1
 
@@ -60,6 +62,7 @@ const (
 	fdLanding = "landing" // one for each output
 	fdMemory  = "memory"  // a segment of a log that is in memory only
 	fdTrail   = "trail"   // a [Shared] that hosts use as they like: see Memory.Trail
+	fdDecided = "decided" // likewise: see Memory.Decided
 )
 
 // message is one packet in either direction.

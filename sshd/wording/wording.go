@@ -50,7 +50,10 @@ func State(i host.Info) string {
 	if i.Recording {
 		is = append(is, "recorded")
 	}
-	if i.Guarded {
+	switch {
+	case i.Guarded && i.GuardedWhy != "":
+		is = append(is, "guarded: "+i.GuardedWhy)
+	case i.Guarded:
 		is = append(is, "guarded")
 	}
 	if len(is) > 0 {
