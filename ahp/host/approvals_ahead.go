@@ -71,8 +71,8 @@ func (ap *approvals) aheadChanged() {
 	t.host.list.changed()
 }
 
-// Refused tells that what was typed ahead was dropped: because the terminal would have cut a line of
-// it, or because the program asks for a secret.
+// Refused tells that what was typed ahead was dropped: the terminal would have cut a line of it, or
+// the program asks for a secret.
 func (g gate) Refused(_ int, why error) {
 	g.t.term.Lock()
 	defer g.t.term.Unlock()
