@@ -94,7 +94,13 @@ func TestAnApprovedLineThatDoesNotFitAnyMoreIsNotTyped(t *testing.T) {
 	l := listen(t, g.h, alice, g.term)
 	seq := g.asks(strings.Repeat("x", 3000) + "\r")
 	hosttest.Check(t, g.bob.Send(t.Context(), g.term, []byte(strings.Repeat("y", 2000))))
-	_, err := g.ann.Decide(g.term, nil, g.first(), host.ApproveOnce, "")
+	var err error
+	hosttest.Eventually(t, "a person has seen that it has a beginning now", func() bool {
+		_, err = g.ann.Asks(g.term)
+		hosttest.Check(t, err)
+		_, err = g.ann.Decide(g.term, nil, "", host.ApproveOnce, "")
+		return err == nil || !strings.Contains(err.Error(), "list anew")
+	})
 	cuts(t, "the yes", err)
 	g.rejected(seq, cutsRule)
 	g.holds()
