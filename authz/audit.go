@@ -67,6 +67,8 @@ const (
 	// AuditRights: a principal's connections end, or its token or invitation does, because its key
 	// or its rights have changed.
 	AuditRights = "rights-changed"
+	// AuditRole: a key or user has another role than it had: "was" and "role".
+	AuditRole = "role-changed"
 	// AuditCreate, AuditDispose: who has made or removed a terminal.
 	AuditCreate  = "create"
 	AuditDispose = "dispose"
