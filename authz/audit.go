@@ -10,7 +10,7 @@ import (
 type Source struct {
 	ID   string // no other connection ever has it
 	From string // the peer's address
-	Door string // one of package host's names of doors
+	Door string // one of Doors
 }
 
 // sourceID is the length of a Source's ID, in base32: 50 bits.

@@ -15,7 +15,7 @@ type survey struct {
 	// begun are the commands, by their IDs. The map is shared.
 	begun   map[string]ahp.TerminalCommandExecuted
 	took    map[string]int64 // how long they took, as it was told, in ms; likewise
-	cleared *clearing // where the terminal was cleared last; nil: nowhere
+	cleared *clearing        // where the terminal was cleared last; nil: nowhere
 	// followed: the log has its beginning, or a checkpoint: see [Walker.Blind].
 	followed bool
 
