@@ -10,7 +10,7 @@ import (
 type Source struct {
 	ID   string // no other connection ever has it
 	From string // the peer's address
-	Door string // one of package host's names of doors
+	Door string // one of Doors
 }
 
 // sourceID is the length of a Source's ID, in base32: 50 bits.
@@ -67,6 +67,8 @@ const (
 	// AuditRights: a principal's connections end, or its token or invitation does, because its key
 	// or its rights have changed.
 	AuditRights = "rights-changed"
+	// AuditRole: a key or user has another role than it had: "was" and "role".
+	AuditRole = "role-changed"
 	// AuditCreate, AuditDispose: who has made or removed a terminal.
 	AuditCreate  = "create"
 	AuditDispose = "dispose"

@@ -45,11 +45,12 @@ type house struct {
 	t    *testing.T
 	dir  string
 	ring *keys.Ring
-	log  io.Writer // from the next start on
+	// log and audit are used from the next start on.
+	log, audit io.Writer
 }
 
 func newHouse(t *testing.T, lines ...string) *house {
-	h := &house{t: t, dir: t.TempDir(), log: io.Discard}
+	h := &house{t: t, dir: t.TempDir(), log: io.Discard, audit: io.Discard}
 	if err := os.Chmod(h.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,8 @@ func (h *house) start(entries ...Entry) {
 	}
 	h.Authority = NewAuthority(AuthorityOptions{
 		Ring: h.ring, Tokens: tokens, Invitations: invitations, Links: links, Directory: directory, Clock: h.now,
-		Log: slog.New(slog.NewTextHandler(h.log, nil)),
+		Log:   slog.New(slog.NewTextHandler(h.log, nil)),
+		Audit: slog.New(slog.NewTextHandler(h.audit, nil)),
 	})
 }
 

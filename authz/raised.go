@@ -43,13 +43,18 @@ func (a *Authority) roles() roles {
 	return now
 }
 
-// warnOfRaised logs which keys and users have a higher role than when they were last looked up. Who
-// removes a [[principal]] may not know that its key is an admin's then.
-func (a *Authority) warnOfRaised() {
+// tellRoles records which keys and users have another role than when they were last looked up,
+// whether or not they are connected, and warns of higher ones: who removes a [[principal]] may not
+// know that its key is an admin's then.
+func (a *Authority) tellRoles() {
 	now := a.roles()
 	for _, id := range slices.Sorted(maps.Keys(now)) {
 		was, known := a.seen[id]
-		if is := now[id]; known && is.Role > was.Role {
+		is := now[id]
+		if known && is.Role != was.Role {
+			a.audit.Info(AuditRole, "who", is.Name, "was", was.Role, "role", is.Role, "key", id)
+		}
+		if known && is.Role > was.Role {
 			a.log.Warn("the role of a key or user is higher than it was", "key", id,
 				"principal", was.Name, "was", was.Role, "role", is.Role)
 		}

@@ -76,3 +76,39 @@ func TestARoleOfACertificateThatBecomesHigherIsTold(t *testing.T) {
 		t.Errorf("logged: %s", line)
 	}
 }
+
+// TestAChangedRoleIsAudited: though nobody is connected, and also where the role becomes a lower one.
+func TestAChangedRoleIsAudited(t *testing.T) {
+	alice, bob := newKey(t), newKey(t)
+	fingerprint := ssh.FingerprintSHA256(bob.PublicKey())
+	h := newHouse(t, keyLine(alice, "", "alice"), keyLine(bob, "", "bob"))
+	audit := make(logLines, 100)
+	h.audit = audit
+	h.stop()
+	h.start()
+	expect := func(was, is string) {
+		t.Helper()
+		line := <-audit
+		for _, w := range []string{"msg=role-changed", "who=", "key=" + fingerprint, "was=" + was, "role=" + is} {
+			if !strings.Contains(line, w) {
+				t.Errorf("%s is not in %s", w, line)
+			}
+		}
+	}
+	last := "admin"
+	for _, role := range []Role{Observer, Operator, Admin} {
+		d, err := NewDirectory([]Entry{{Name: "Bob", Role: role, Keys: []string{fingerprint}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.SetDirectory(d)
+		expect(last, role.String())
+		last = role.String()
+	}
+	h.change(keyLine(alice, "", "alice"), keyLine(bob, `environment="TERMHOST_ROLE=observer"`, "bob"))
+	h.SetDirectory(&Directory{})
+	expect("admin", "observer")
+	if len(audit) > 0 {
+		t.Errorf("and %s", <-audit)
+	}
+}

@@ -84,7 +84,7 @@ func (a *Authority) follow(ctx context.Context, ring, tokens, invitations, links
 
 // endAndRecheck ends what keys or users may have lost that have changed.
 func (a *Authority) endAndRecheck() {
-	a.warnOfRaised()
+	a.tellRoles()
 	a.endTokens()
 	a.endInvitations()
 	a.endLinks()

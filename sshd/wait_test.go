@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
+	"termhost/authz"
 )
 
 func TestWaitForSeveralTerminals(t *testing.T) {
@@ -37,6 +39,27 @@ func TestWaitForSeveralTerminals(t *testing.T) {
 	}
 	if got := r.ssh("alice", "", "wait one none"); got.status != 1 {
 		t.Errorf("one that does not exist: %+v", got)
+	}
+}
+
+// Expressions that are short and take much memory are refused where a key has too many of them.
+func TestWaitAndGrepSayThatPatternsTakeTooMuch(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", "new -d -n work -- cat")
+	c := hosttest.Conn(t, r.host, authz.Principal{ID: r.fingerprint("alice"), Name: "alice",
+		Fingerprint: r.fingerprint("alice"), Role: authz.Admin})
+	large := strings.Repeat(`\pL\PL`, 160)
+	var err error
+	for i := 0; err == nil; i++ {
+		_, _, err = c.Pattern(fmt.Sprint(large, i), false)
+	}
+	for command, status := range map[string]int{"wait --match '" + large + "' work": 1,
+		"grep '" + large + "' work": 2} {
+		if got := r.ssh("alice", "", command); got.status != status ||
+			!strings.Contains(got.stderr, "would take more than 16 MiB: let some waits end") {
+			t.Errorf("%.10s: %+v", command, got)
+		}
 	}
 }
 

@@ -15,11 +15,12 @@ import (
 // blocks for a literal that every match contains, and matches only the lines with it. It may be
 // used concurrently.
 type Pattern struct {
-	line *regexp.Regexp // for one line
-	size int            // of line, in instructions
-	// block finds, in several lines at once, the beginnings of lines that may match; nil: matches
-	// may cross line ends, so it would find too much.
-	block   *regexp.Regexp
+	text string
+	re   *regexp.Regexp
+	size int // of re, in instructions
+	// blocks: re finds, in several lines at once, the beginnings of lines that may match.
+	// Otherwise matches may cross line ends, so it would find too much.
+	blocks  bool
 	literal []byte // is in every match; nil: no such text is known
 	fold    bool   // literal is in lower case, and case is ignored
 	around  bool   // whether it matches depends on what is around it: see [Pattern.Count]
@@ -29,32 +30,18 @@ type Pattern struct {
 // That is the most steps that the search makes, which take some milliseconds.
 const directWork = 1 << 18
 
-// NewPattern returns a pattern for a regular expression (RE2, Go's syntax). ignoreCase: letters
-// match in any case. It refuses an expression that would take too long to match.
+// NewPattern parses a regular expression and compiles it: see [ParseExpression]. Whoever compiles
+// what a peer has sent counts the pattern's memory.
 func NewPattern(expr string, ignoreCase bool) (*Pattern, error) {
-	if ignoreCase {
-		expr = "(?i)" + expr
-	}
-	line, size, err := compilePattern(expr)
+	e, err := ParseExpression(expr, ignoreCase)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	tree = tree.Simplify()
-	s := &Pattern{line: line, size: size, around: asserts(tree)}
-	text, fold := required(tree)
-	s.literal, s.fold = []byte(text), fold
-	if len(s.literal) == 0 && !crossesLines(tree) {
-		s.block, err = regexp.Compile(tree.String())
-	}
-	return s, err
+	return e.Compile()
 }
 
 // String returns the regular expression.
-func (s *Pattern) String() string { return s.line.String() }
+func (s *Pattern) String() string { return s.text }
 
 // required returns the longest text that every match of a pattern contains; fold: in any case, and
 // text is in lower case.
@@ -100,15 +87,25 @@ func asserts(tree *syntax.Regexp) bool {
 	return slices.ContainsFunc(tree.Sub, asserts)
 }
 
-// crossesLines replaces a pattern's anchors of the text by those of a line, and reports whether a
-// match may cross lines.
-func crossesLines(tree *syntax.Regexp) (crosses bool) {
+// anchorLines replaces a pattern's anchors of the text by those of a line, and reports whether it
+// has any.
+func anchorLines(tree *syntax.Regexp) (any bool) {
 	switch tree.Op {
 	case syntax.OpBeginText:
-		tree.Op = syntax.OpBeginLine
+		tree.Op, any = syntax.OpBeginLine, true
 	case syntax.OpEndText:
-		tree.Op = syntax.OpEndLine
+		tree.Op, any = syntax.OpEndLine, true
 		tree.Flags &^= syntax.WasDollar
+	}
+	for _, sub := range tree.Sub {
+		any = anchorLines(sub) || any
+	}
+	return any
+}
+
+// crossesLines reports whether a match of a pattern may cross lines.
+func crossesLines(tree *syntax.Regexp) (crosses bool) {
+	switch tree.Op {
 	case syntax.OpAnyChar:
 		return true
 	case syntax.OpLiteral:
@@ -118,10 +115,7 @@ func crossesLines(tree *syntax.Regexp) (crosses bool) {
 			crosses = crosses || tree.Rune[i] <= '\n' && '\n' <= tree.Rune[i+1]
 		}
 	}
-	for _, sub := range tree.Sub {
-		crosses = crossesLines(sub) || crosses
-	}
-	return crosses
+	return crosses || slices.ContainsFunc(tree.Sub, crossesLines)
 }
 
 // Block is text that patterns search: lines, each but the last with a line feed. Its methods must
@@ -198,9 +192,9 @@ func (s *Pattern) candidate(b *Block, from, end int) int {
 			text = b.inLower()
 		}
 		found = bytes.Index(text[from:end], s.literal)
-	case s.block != nil && (end-from)*s.size <= directWork:
+	case s.blocks && (end-from)*s.size <= directWork:
 		found = -1
-		if loc := s.block.FindIndex(text[from:end]); loc != nil {
+		if loc := s.re.FindIndex(text[from:end]); loc != nil {
 			found = loc[0]
 		}
 	}
@@ -213,10 +207,10 @@ func (s *Pattern) candidate(b *Block, from, end int) int {
 // matches reports whether a line matches. The error is that of w.
 func (s *Pattern) matches(w Work, line []byte) (bool, error) {
 	if len(line)*s.size <= directWork {
-		return s.line.Match(line), nil
+		return s.re.Match(line), nil
 	}
 	r := s.runes(w, line)
-	ok := s.line.MatchReader(r)
+	ok := s.re.MatchReader(r)
 	return ok && r.err == nil, r.err
 }
 
@@ -233,10 +227,10 @@ func (s *Pattern) Match(w Work, line []byte) ([]byte, error) {
 // that of w.
 func (s *Pattern) locate(w Work, line []byte) (loc []int, err error) {
 	if len(line)*s.size <= directWork {
-		return s.line.FindIndex(line), nil
+		return s.re.FindIndex(line), nil
 	}
 	r := s.runes(w, line)
-	if loc = s.line.FindReaderIndex(r); r.err != nil {
+	if loc = s.re.FindReaderIndex(r); r.err != nil {
 		return nil, r.err
 	}
 	return loc, nil

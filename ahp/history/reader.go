@@ -273,7 +273,10 @@ func (r *reader) finished(code *int) {
 	if r.running == nil {
 		return
 	}
-	ms := max(r.walk.At.Time.Sub(r.began).Milliseconds(), 0)
+	ms, told := r.survey.took[r.running.id]
+	if !told {
+		ms = max(r.walk.At.Time.Sub(r.began).Milliseconds(), 0)
+	}
 	over := *r.running
 	over.ExitCode, over.DurationMs, over.Running = code, &ms, false
 	r.running = nil

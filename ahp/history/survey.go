@@ -14,13 +14,14 @@ type survey struct {
 	end   *End         // the terminal's end, according to the log; nil: it has none
 	// begun are the commands, by their IDs. The map is shared.
 	begun   map[string]ahp.TerminalCommandExecuted
-	cleared *clearing // where the terminal was cleared last; nil: nowhere
+	took    map[string]int64 // how long they took, as it was told, in ms; likewise
+	cleared *clearing        // where the terminal was cleared last; nil: nowhere
 	// followed: the log has its beginning, or a checkpoint: see [Walker.Blind].
 	followed bool
 
 	spot  termlog.Spot // records from here on have not been surveyed
-	bytes int          // about the memory of begun, in bytes
-	own   bool         // begun is not shared, and may be changed
+	bytes int          // about the memory of begun and took, in bytes
+	own   bool         // begun and took are not shared, and may be changed
 }
 
 // commandCost is about the memory of a command besides its texts, in bytes.
@@ -63,19 +64,35 @@ func (s *survey) take(rec termlog.Record, f Format) {
 		switch a, _ := f.Event(rec.Payload); a := a.(type) {
 		case ahp.TerminalCommandExecuted:
 			s.add(a)
+		case ahp.TerminalCommandFinished:
+			s.addEnd(a)
 		case ahp.TerminalCleared:
 			s.cleared = clearedAt(rec)
 		}
 	}
 }
 
-func (s *survey) add(a ahp.TerminalCommandExecuted) {
-	if !s.own {
-		if s.begun = maps.Clone(s.begun); s.begun == nil {
-			s.begun = map[string]ahp.TerminalCommandExecuted{}
-		}
-		s.own = true
+// makeOwn makes begun and took the survey's own.
+func (s *survey) makeOwn() {
+	if s.own {
+		return
 	}
+	s.begun, s.took = maps.Clone(s.begun), maps.Clone(s.took)
+	if s.begun == nil {
+		s.begun, s.took = map[string]ahp.TerminalCommandExecuted{}, map[string]int64{}
+	}
+	s.own = true
+}
+
+func (s *survey) addEnd(a ahp.TerminalCommandFinished) {
+	if _, known := s.begun[a.CommandID]; known && a.DurationMs != nil {
+		s.makeOwn()
+		s.took[a.CommandID] = *a.DurationMs
+	}
+}
+
+func (s *survey) add(a ahp.TerminalCommandExecuted) {
+	s.makeOwn()
 	s.begun[a.CommandID] = a
 	s.bytes += commandCost + len(a.CommandLine) + len(a.Cwd)
 }

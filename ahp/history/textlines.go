@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"errors"
-	"strconv"
 
 	"termhost/ahp"
 	"termhost/ptypool/termlog"
@@ -56,7 +55,8 @@ func (l *Log) TextLines(w Work, from int64, visit func(*TextLine) bool) (Extent,
 		return Extent{}, err
 	}
 	defer w.Rest()
-	r := textReader{log: l, work: w, visit: visit, from: from, oldest: -1}
+	r := textReader{log: l, work: w, visit: visit, from: from, oldest: -1,
+		marks: vt.NewMarks(l.Nonce)}
 	err := l.Records(whole, func(rec termlog.Record) bool {
 		r.walk.Take(rec, &r)
 		return !r.stopped()
@@ -91,6 +91,7 @@ type textReader struct {
 	begun   int64  // where the unfinished line begins
 	oldest  int64  // -1: nothing has come
 	end     int64  // of all that has come
+	marks   *vt.Marks
 	mark    []byte // the sequence so far
 	markAt  int64  // where it begins
 }
@@ -245,7 +246,7 @@ func (r *textReader) feed(p []byte) {
 		r.mark = append(r.mark, p...)
 	}
 	if !between && r.lines.Between() {
-		r.marked(bytes.TrimPrefix(r.mark, []byte{0x1b}))
+		r.marked(r.mark)
 	}
 }
 
@@ -258,34 +259,16 @@ func (r *textReader) ended(part bool) {
 	}
 }
 
-// marked looks for a mark of shell integration in a sequence, without its ESC: see [vt.Options].
+// marked looks for a mark of shell integration in a sequence.
 func (r *textReader) marked(seq []byte) {
-	body, ok := bytes.CutPrefix(seq, []byte("]633;"))
-	if !ok && r.log.Nonce == "" {
-		body, ok = bytes.CutPrefix(seq, []byte("]133;"))
-	}
-	body, ended := bytes.CutSuffix(body, []byte{'\a'})
-	if !ended {
-		body = bytes.TrimSuffix(body, []byte("\x1b\\"))
-	}
-	if nonce := r.log.Nonce; nonce != "" {
-		trusted := false
-		body, trusted = bytes.CutSuffix(body, []byte(";"+nonce))
-		ok = ok && trusted
-	}
-	kind, code, _ := bytes.Cut(body, []byte{';'})
-	if !ok || len(kind) != 1 || kind[0] != 'C' && kind[0] != 'D' {
+	found, ok := r.marks.Parse(seq)
+	if !ok {
 		return
 	}
 	r.rest(false)
-	mark := TextLine{From: r.at, Mark: Began}
-	if kind[0] == 'D' {
-		code, _, _ = bytes.Cut(code, []byte{';'})
+	mark := TextLine{From: r.at, Mark: Began, ExitCode: found.ExitCode}
+	if found.Finished {
 		mark.Mark = Finished
-		if n, err := strconv.ParseInt(string(code), 10, 32); err == nil {
-			exit := int(n)
-			mark.ExitCode = &exit
-		}
 	}
 	r.hand(&mark)
 	r.begun = r.at

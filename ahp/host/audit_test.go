@@ -135,3 +135,22 @@ func TestADenialNamesItsTerminalAndItsConnection(t *testing.T) {
 		}
 	}
 }
+
+// A door that the metrics and the audit log do not know lets nobody in.
+func TestAnUnknownDoorIsRefused(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	for _, name := range []string{"", "window", "ssh\n"} {
+		if c, err := h.Connect(alice, name); err == nil {
+			c.Close()
+			t.Errorf("%q is a door", name)
+		}
+	}
+	for _, name := range authz.Doors() {
+		if c, err := h.Connect(alice, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else {
+			c.Close()
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"termhost/ahp"
 	"termhost/ptypool"
 )
@@ -38,10 +40,27 @@ func (c *commands) over(a ahp.TerminalCommandFinished) {
 
 // begunBy returns who typed the command that begins now.
 func (c *commands) begunBy() string {
-	if c.t.kept.replay != nil {
-		return c.t.kept.replay.by[c.running]
+	if rp := c.t.kept.replay; rp != nil {
+		return rp.told[c.running].by
 	}
 	return c.typist.begins()
+}
+
+// beganAt returns when the command that begins now did. What was told of it once stays so.
+func (c *commands) beganAt() time.Time {
+	if rp := c.t.kept.replay; rp != nil && rp.told[c.running].timestamp != 0 {
+		return time.UnixMilli(rp.told[c.running].timestamp)
+	}
+	return c.t.log.when()
+}
+
+// took returns how long the command took that ends now, in milliseconds. What was told of it once
+// stays so.
+func (c *commands) took() int64 {
+	if rp := c.t.kept.replay; rp != nil && rp.told[c.running].took != nil {
+		return *rp.told[c.running].took
+	}
+	return max(c.t.log.when().Sub(c.startedAt).Milliseconds(), 0)
 }
 
 // finish ends the command that is running, if there is one. code is nil if it is unknown.
@@ -54,7 +73,7 @@ func (c *commands) finishBy(code *int, add func(ahp.Action)) {
 		return
 	}
 	t.output.flushSmall()
-	ms := max(t.log.when().Sub(c.startedAt).Milliseconds(), 0)
+	ms := c.took()
 	over := ahp.TerminalCommandFinished{CommandID: c.running, ExitCode: code, DurationMs: &ms}
 	add(over)
 	c.over(over)

@@ -13,15 +13,15 @@ import (
 	"termhost/authz"
 )
 
-// The doors, as logs and metrics name them.
+// The doors: see [authz.Doors].
 const (
-	DoorSSH       = "ssh"
-	DoorSubsystem = "subsystem"
-	DoorWebSocket = "websocket"
-	DoorUnix      = "unix"
-	DoorForward   = "forward"
-	DoorMCP       = "mcp"
-	DoorFleet     = "fleet" // another host has carried the connection here
+	DoorSSH       = authz.DoorSSH
+	DoorSubsystem = authz.DoorSubsystem
+	DoorWebSocket = authz.DoorWebSocket
+	DoorUnix      = authz.DoorUnix
+	DoorForward   = authz.DoorForward
+	DoorMCP       = authz.DoorMCP
+	DoorFleet     = authz.DoorFleet
 )
 
 // Conn is one connection of one principal. Its reader calls the verbs, one at a time; its writer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"termhost/authz"
@@ -27,6 +28,9 @@ func (nowhere) String() string { return "" }
 func (h *Host) ConnectFrom(
 	p authz.Principal, door string, source authz.Source,
 ) (*Conn, error) {
+	if !slices.Contains(authz.Doors(), door) {
+		return nil, fmt.Errorf("host: %q is no door", door)
+	}
 	now := h.now()
 	if err := p.Valid(now); err != nil {
 		return nil, err

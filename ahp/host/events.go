@@ -178,7 +178,7 @@ func (e events) CommandExecuted(line string) {
 	t.commands.finish(nil)
 	t.commands.executed++
 	t.commands.running = t.id + "-" + strconv.Itoa(t.commands.executed)
-	t.commands.startedAt = t.log.when()
+	t.commands.startedAt = t.commands.beganAt()
 	begun := ahp.TerminalCommandExecuted{
 		CommandID: t.commands.running, CommandLine: line,
 		Timestamp: t.commands.startedAt.UnixMilli(),

@@ -267,3 +267,10 @@ func Typists(h *Host) int {
 	defer h.typists.mu.Unlock()
 	return len(h.typists.byClient)
 }
+
+// PatternBytes returns what the patterns take that are in use, in bytes.
+func PatternBytes(h *Host) int {
+	h.patterns.mu.Lock()
+	defer h.patterns.mu.Unlock()
+	return h.patterns.all
+}

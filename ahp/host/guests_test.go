@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -257,4 +258,39 @@ func TestAGuestThatReconnectsStillHasTheRoot(t *testing.T) {
 		}
 	}
 	t.Errorf("it is not told what it has missed: %d actions", len(r.Actions))
+}
+
+// A subscription of AHP, and a reader of events, are about a terminal and not about its NAME.
+func TestWhatFollowsATerminalEndsWithIt(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	for _, renamed := range []bool{false, true} {
+		first := run(t, h, alice, "x", "read x; echo first $x")
+		guest := connect(t, h, guestOf(first, "gwen", authz.Observer), fmt.Sprint("g", renamed))
+		guest.subscribe(first.URI())
+		events, err := guest.c.Events(first)
+		hosttest.Check(t, err)
+		defer events.Close()
+		ann := hosttest.Conn(t, h, alice)
+		if renamed {
+			_, err := ann.GiveName(first, "y")
+			hosttest.Check(t, err)
+		} else {
+			dispose(t, h, first)
+		}
+		second := run(t, h, alice, "x", "echo canary; read x")
+		awaitOutput(t, h, second, "canary")
+		hosttest.Check(t, ann.Label(second, "a=canary"))
+		for _, e := range guest.pending() {
+			if text := string(ahp.AppendAction(nil, e.Action(), ahp.ShapeLifecycle)); strings.Contains(text, "canary") {
+				t.Errorf("renamed: %v: the guest reads %s", renamed, text)
+			}
+		}
+		for _, e := range events.Pull(nil, 100) {
+			if e.Kind == host.EventCreated || e.Kind == host.EventLabels {
+				t.Errorf("renamed: %v: the guest is told of %+v", renamed, e)
+			}
+		}
+		dispose(t, h, second)
+	}
 }

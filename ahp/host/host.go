@@ -152,9 +152,10 @@ type Host struct {
 	restored []*Terminal    // go on from an earlier host, and have not been read yet
 	waking   sync.WaitGroup // reads them
 
-	typists typists
-	turns   *turns
-	lookers lookers
+	typists  typists
+	turns    *turns
+	lookers  lookers
+	patterns patterns
 
 	watchers watchers
 	list     listPublisher

@@ -20,14 +20,21 @@ type keptLog struct {
 type replay struct {
 	history.Ignore
 	t     *Terminal
-	draft *store.Channel    // the channel's new content; nil: no checkpoint has been read yet
-	by    map[string]string // who typed the commands, by their IDs
-	at    time.Time         // of the record
+	draft *store.Channel // the channel's new content; nil: no checkpoint has been read yet
+	told  map[string]toldCommand
+	at    time.Time // of the record
 	walk  history.Walker
 	// astray: the draft's positions are not those that the entries had, because output is missing.
 	astray bool
 	// missing are actions that the log does not have, and gets.
 	missing []ahp.Action
+}
+
+// toldCommand is what the earlier host has told of a command, which the output does not say.
+type toldCommand struct {
+	by        string
+	timestamp int64 // in ms since 1970; 0: its beginning was not told
+	took      *int64
 }
 
 // setPast has load read the log.

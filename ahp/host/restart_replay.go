@@ -18,7 +18,7 @@ import (
 // read builds the terminal's screen and channel from its log.
 func (p *keptLog) read(log *termlog.Log) error {
 	t := p.t
-	rp := &replay{t: t, by: map[string]string{}}
+	rp := &replay{t: t, told: map[string]toldCommand{}}
 	from, err := rp.survey(log, int64(t.origin.screen.ScrollbackBytes))
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (p *keptLog) read(log *termlog.Log) error {
 
 // survey returns the position at which to begin to read: the last checkpoint before the retained
 // output, or else the log's beginning, or else the first checkpoint, or else what there is. It also
-// collects who typed the commands.
+// collects what was told of the commands.
 func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err error) {
 	from = -1
 	err = log.Read(0, func(r termlog.Record) bool {
@@ -60,15 +60,25 @@ func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err erro
 			}
 		case termlog.Event:
 			_, a := journal.ParseEvent(r.Payload)
-			if begun, ok := a.(ahp.TerminalCommandExecuted); ok {
-				rp.by[begun.CommandID] = begun.By
-			}
+			rp.recall(a)
 		}
 		return true
 	})
 	rp.walk.Blind = from < 0
 	rp.astray = from < 0
 	return max(from, 0), err
+}
+
+// recall keeps what an action tells of a command.
+func (rp *replay) recall(a ahp.Action) {
+	switch a := a.(type) {
+	case ahp.TerminalCommandExecuted:
+		rp.told[a.CommandID] = toldCommand{by: a.By, timestamp: a.Timestamp}
+	case ahp.TerminalCommandFinished:
+		c := rp.told[a.CommandID]
+		c.took = a.DurationMs
+		rp.told[a.CommandID] = c
+	}
 }
 
 // visit takes a record.

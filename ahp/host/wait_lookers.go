@@ -16,8 +16,8 @@ type lookers struct {
 }
 
 const (
-	// maxLineWaits is how many waits for lines one account may have at once. Each keeps a regular
-	// expression, some 100 KiB at most.
+	// maxLineWaits is how many waits for lines one account may have at once. What their regular
+	// expressions take is bounded by maxPatterns.
 	maxLineWaits = 512
 	// maxBehind is how much output is kept for one account until it has been looked at, in bytes:
 	// that of a second or so at full speed.

@@ -3,8 +3,11 @@ package mcp_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -328,6 +331,59 @@ func TestWaitingCallsHoldUpNobody(t *testing.T) {
 	text := a.call("terminal_read", args{"terminal": "flood0", "cursor": 0, "max_chars": 1000})
 	if n := len([]rune(text)); n > 1500 {
 		t.Errorf("%d characters", n)
+	}
+}
+
+// Expressions that are short and take much memory are refused where a key has too many of them.
+func TestCallsThatWaitForLargePatternsAreRefusedByName(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	p := hosttest.Principal("bob", authz.Operator)
+	a := connect(t, h, p, "claude-code", nil)
+	a.call("terminal_run", args{"name": "x", "command": "exec sleep 1000", "background": true})
+	large := strings.Repeat(`\pL\PL`, 160)
+	var release []func()
+	other := hosttest.Conn(t, h, p)
+	for i := 0; ; i++ {
+		_, done, err := other.Pattern(fmt.Sprint(large, i), false)
+		if err != nil {
+			break
+		}
+		release = append(release, done)
+	}
+	read := args{"terminal": "x", "until": large, "wait_s": 1}
+	text, failed := a.callWith(t.Context(), "terminal_read", read)
+	if !failed || !strings.Contains(text, "would take more than 16 MiB: let some waits end") {
+		t.Errorf("%q", text)
+	}
+	release[0]()
+	if text, failed := a.callWith(t.Context(), "terminal_read", read); failed {
+		t.Errorf("there is room again: %q", text)
+	}
+}
+
+func TestMeasuresCallsThatWaitForLargePatterns(t *testing.T) {
+	if os.Getenv("TERMHOST_MEASURE") == "" {
+		t.Skip("TERMHOST_MEASURE is not set")
+	}
+	h := hosttest.New(t)
+	a := connect(t, h, hosttest.Principal("bob", authz.Operator), "claude-code", nil)
+	a.call("terminal_run", args{"name": "x", "command": "exec sleep 1000", "background": true})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var calls sync.WaitGroup
+	for i := range 40 {
+		calls.Go(func() {
+			a.callWith(t.Context(), "terminal_read", args{"terminal": "x", "wait_s": 3,
+				"until": fmt.Sprintf(`\pL{1000}|zN%d`, i)})
+		})
+	}
+	calls.Wait()
+	runtime.ReadMemStats(&after)
+	took := int(after.Sys-before.Sys) >> 20 // what the system has given is kept
+	t.Logf("40 calls took %d MiB from the system, and the process has %d", took, after.Sys>>20)
+	if took > 64 {
+		t.Error("that is too much")
 	}
 }
 

@@ -37,9 +37,12 @@ func (c *call) read() (string, error) {
 	if w.Timeout, err = c.wait(0); err != nil {
 		return "", err
 	}
-	if w.Match, err = c.until(); err != nil {
+	pattern, release, err := c.until()
+	if err != nil {
 		return "", err
 	}
+	defer release()
+	w.Match = pattern
 	if _, err := c.chars(); err != nil {
 		return "", err
 	}
@@ -56,17 +59,17 @@ var views = map[string]func(c *call, t *host.Terminal, from int64, onwards bool)
 	"screen": (*call).screen, "commands": (*call).commands,
 }
 
-// until returns the pattern to wait for; nil: none is.
-func (c *call) until() (*history.Pattern, error) {
+// until returns the pattern to wait for, and what releases it: see [host.Conn.Pattern]; nil: none
+// is.
+func (c *call) until() (pattern *history.Pattern, release func(), err error) {
 	text, err := c.args.Text("until")
 	if err != nil || text == "" {
-		return nil, err
+		return nil, func() {}, err
 	}
-	pattern, err := history.NewPattern(text, false)
-	if err != nil {
-		return nil, &ArgumentError{"until", "is refused: " + reason(err)}
+	if pattern, release, err = c.conn.Pattern(text, false); err != nil {
+		return nil, nil, &ArgumentError{"until", "is refused: " + reason(err)}
 	}
-	return pattern, nil
+	return pattern, release, nil
 }
 
 // waitFrom waits, unless a line from a cursor on matches already, or somebody has decided about

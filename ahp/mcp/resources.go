@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -122,8 +121,12 @@ type watched struct {
 	uri string
 }
 
-// watcher tells of changes of what a resource shows.
-type watcher struct{ end context.CancelFunc }
+// watcher tells of changes of what a resource shows, as long as its terminal is there: another one
+// that has the NAME afterwards is another resource.
+type watcher struct {
+	t   *host.Terminal
+	end context.CancelFunc
+}
 
 // subscribe begins to tell a session of changes of a resource: of all that come once it returns.
 func (s *Server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
@@ -137,7 +140,7 @@ func (s *Server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 	}
 	of := watched{r.Session, r.Params.URI}
 	within, end := context.WithCancel(c.conn.Context())
-	w := &watcher{end}
+	w := &watcher{t, end}
 	if watches, err := c.register(of, w); watches || err != nil {
 		end()
 		return err
@@ -169,6 +172,7 @@ func (c *session) register(of watched, w *watcher) (watches bool, err error) {
 		c.watchers = map[watched]*watcher{}
 	}
 	c.watchers[of] = w
+	c.server.updates.begin(of, w.t)
 	return false, nil
 }
 
@@ -195,6 +199,7 @@ func (c *session) unwatch(of watched, w *watcher) {
 	w.end()
 	if c.watchers[of] == w {
 		delete(c.watchers, of)
+		c.server.updates.end(of)
 	}
 }
 
@@ -212,43 +217,8 @@ func (c *session) watch(ctx context.Context, t *host.Terminal, uri string, begun
 		if !last { // before others are told, so that no change is missed
 			wait, err = c.conn.StartWait(t, host.WaitFor{Output: true})
 		}
-		c.server.updates.tell(ctx, c.server.sdk, uri)
+		c.server.updates.tell(ctx, c.server.sdk, resource{uri, t})
 		if last {
-			return
-		}
-	}
-}
-
-// updates paces what sessions are told of each resource: the SDK tells all that subscribe to one.
-type updates struct {
-	mu   sync.Mutex
-	told map[string]time.Time
-}
-
-// tell tells of a change that has just been, unless somebody does meanwhile.
-func (u *updates) tell(ctx context.Context, to *sdk.Server, uri string) {
-	changed := time.Now()
-	for {
-		u.mu.Lock()
-		last := u.told[uri]
-		due := last.Add(updateInterval)
-		if last.After(changed) || ctx.Err() != nil { // who cannot tell must not keep others from it
-			u.mu.Unlock()
-			return
-		}
-		if !due.After(time.Now()) {
-			if u.told == nil || len(u.told) >= maxCursors {
-				u.told = map[string]time.Time{}
-			}
-			u.told[uri] = time.Now()
-			u.mu.Unlock()
-			_ = to.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
-			return
-		}
-		u.mu.Unlock()
-		select {
-		case <-time.After(time.Until(due)):
-		case <-ctx.Done():
 			return
 		}
 	}

@@ -176,6 +176,51 @@ func TestTheEndOfATerminalIsTold(t *testing.T) {
 	}
 }
 
+// A subscription is about a terminal, and ends with it: another one that gets the NAME, or to which
+// the URI leads once the first is renamed, is none of a guest's business.
+func TestASubscriptionEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	const uri = "termhost:///x/screen"
+	for _, version := range []string{older, newest} {
+		for _, renamed := range []bool{false, true} {
+			h := hosttest.New(t)
+			server := newServer()
+			alice := hosttest.Principal("alice", authz.Admin)
+			conn := hosttest.Conn(t, h, alice)
+			create := func() *host.Terminal {
+				made, err := conn.Create(host.CreateOptions{Name: "x", Line: "stty -echo; echo ready; while read x; do echo got $x; done"})
+				hosttest.Check(t, err)
+				return made.Terminal
+			}
+			first := create()
+			guests, owners := make(updates, 1000), make(updates, 1000)
+			g := connectVersion(t, server, h, guestOf(first, alice, authz.Observer), version, guests.options())
+			g.subscribe(uri)
+			hosttest.Check(t, conn.Send(t.Context(), first, []byte("it\n")))
+			slowtest.Receive(t, "an update of the guest's terminal", guests)
+			if renamed {
+				_, err := conn.GiveName(first, "y")
+				hosttest.Check(t, err)
+			} else {
+				hosttest.Check(t, conn.Dispose(first))
+			}
+			second := create()
+			a := connectVersion(t, server, h, alice, version, owners.options())
+			a.subscribe(uri)
+			for len(guests) > 0 {
+				<-guests
+			}
+			for i := range 2 {
+				hosttest.Check(t, conn.Send(t.Context(), second, fmt.Appendf(nil, "%d\n", i)))
+				slowtest.Receive(t, "an update of the other", owners)
+			}
+			if g.session.Ping(t.Context(), nil) != nil || len(guests) > 1 { // one of the first's end
+				t.Errorf("%s, renamed: %v: the guest is told %d times", version, renamed, len(guests))
+			}
+		}
+	}
+}
+
 func TestWhoUnsubscribesIsToldNothing(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)

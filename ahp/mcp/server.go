@@ -53,6 +53,7 @@ func New(o Options) *Server {
 			SetCacheable:       private,
 		})
 	s.sdk.AddReceivingMiddleware(s.received)
+	s.sdk.AddSendingMiddleware(s.sending)
 	s.addTools()
 	s.addResources()
 	return s

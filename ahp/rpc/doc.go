@@ -131,8 +131,10 @@
 // and has been shown since the request, a part of it included. 256 waits of a connection may go on,
 // and 512 for lines of one key; more are refused with -32011 and limit "waits". A wait ends with
 // -32011 and limit "matching" if the terminal prints faster than the key's lines can be looked for:
-// wait for fewer at a time, with text in the expression that is always there, or search later. What
-// takes long, here and in what reads logs, is done within a budget of CPU time for each key.
+// wait for fewer at a time, with text in the expression that is always there, or search later. The
+// expressions of all waits and searches of one key take 16 MiB of memory together, and those of all
+// keys 64; a request beyond that fails with -32011 and limit "patterns". What takes long, here and
+// in what reads logs, is done within a budget of CPU time for each key.
 //
 // What agents want to type into a guarded terminal is in _meta.termhost.asks of its state, the
 // first to be decided first, for those who could ever decide, and for the agent itself:

@@ -28,6 +28,7 @@ func Error(c *host.Conn, err error) *ahp.Error {
 		start  *ptypool.StartError
 		never  *host.NotStartedError
 		claim  *host.ClaimError
+		room   *host.PatternRoomError
 	)
 	c.Denied(err)
 	switch {
@@ -56,6 +57,8 @@ func Error(c *host.Conn, err error) *ahp.Error {
 		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "terminal.max_terminals")
 	case errors.As(err, &quota):
 		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "principal.max_terminals")
+	case errors.As(err, &room):
+		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "patterns")
 	case errors.Is(err, host.ErrClosed):
 		return ahp.EndedError(ahp.CodeInternal, host.ErrClosed.Error())
 	}

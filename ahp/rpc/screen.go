@@ -132,7 +132,7 @@ func (p *peer) find(r *request) *ahp.Error {
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	pattern, err := history.NewPattern(params.Pattern, params.IgnoreCase)
+	_, err := history.ParseExpression(params.Pattern, params.IgnoreCase)
 	switch {
 	case params.Pattern == "":
 		return ahp.FieldProblem("pattern", "is missing")
@@ -140,6 +140,11 @@ func (p *peer) find(r *request) *ahp.Error {
 		return ahp.FieldProblem("pattern", "cannot be used: "+err.Error())
 	}
 	return p.readHistory(r, params.source, func(w *host.Work, log *history.Log) (any, error) {
+		pattern, release, err := p.conn.Pattern(params.Pattern, params.IgnoreCase)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
 		s, err := log.Show(w, params.until(), history.AllLines)
 		found, counts, more := s.Find(pattern, mostFound)
 		return struct {

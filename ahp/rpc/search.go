@@ -65,8 +65,7 @@ func (p *peer) search(r *request) *ahp.Error {
 		})
 		return nil
 	}
-	pattern, err := history.NewPattern(params.Pattern, params.IgnoreCase)
-	if err != nil {
+	if _, err := history.ParseExpression(params.Pattern, params.IgnoreCase); err != nil {
 		return ahp.FieldProblem("pattern", "cannot be used: "+err.Error())
 	}
 	own, here, others := p.searchElsewhere(params)
@@ -82,6 +81,11 @@ func (p *peer) search(r *request) *ahp.Error {
 	search := func(found searchResult) *ahp.Error {
 		e := p.readWithin(ctx, r, func(w *host.Work) (json.RawMessage, *ahp.Error) {
 			defer end(nil)
+			pattern, release, err := p.conn.Pattern(params.Pattern, params.IgnoreCase)
+			if err != nil {
+				return nil, Error(p.conn, err)
+			}
+			defer release()
 			result, err := searchAll(p.conn, w, pattern, list)
 			result.add(found)
 			if errors.Is(context.Cause(ctx), errSearchEnded) {

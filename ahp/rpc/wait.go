@@ -13,8 +13,7 @@ import (
 	"termhost/authz/admit"
 )
 
-// maxTerminalWaits bounds the termhost/wait of one peer; more are refused. Each keeps a regular
-// expression, some 100 KiB at most, and a goroutine.
+// maxTerminalWaits bounds the termhost/wait of one peer; more are refused. Each keeps a goroutine.
 const maxTerminalWaits = 256
 
 // waitParams are those of termhost/wait.
@@ -50,19 +49,45 @@ func (p *peer) wait(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
+	release := func() {}
+	if match := params.For.Match; match != nil {
+		if w.Match, release, e = p.pattern("for.match", *match, false); e != nil {
+			return e
+		}
+	}
 	if p.terminalWaits.Add(1) > maxTerminalWaits {
 		p.terminalWaits.Add(-1)
+		release()
 		return ahp.NewError(ahp.CodeLimit, fmt.Sprintf("%d waits of this connection are going on; "+
 			"let some finish", maxTerminalWaits), "limit", "waits")
 	}
 	pending, e := StartWait(p.conn, params.Channel, w)
 	if e != nil {
 		p.terminalWaits.Add(-1)
+		release()
 		return e
 	}
 	do := func() (json.RawMessage, *ahp.Error) { return p.waited(p.ctx, pending) }
-	p.answerLater(r.id, do, func() { p.terminalWaits.Add(-1) })
+	p.answerLater(r.id, do, func() {
+		p.terminalWaits.Add(-1)
+		release()
+	})
 	return nil
+}
+
+// pattern returns the pattern in a field, and what releases it: see [host.Conn.Pattern].
+func (p *peer) pattern(field, expr string, ignoreCase bool) (
+	pattern *history.Pattern, release func(), e *ahp.Error,
+) {
+	var room *host.PatternRoomError
+	pattern, release, err := p.conn.Pattern(expr, ignoreCase)
+	switch {
+	case errors.As(err, &room):
+		return nil, nil, Error(p.conn, err)
+	case err != nil:
+		return nil, nil, ahp.FieldProblem(field, "is refused: "+err.Error())
+	}
+	return pattern, release, nil
 }
 
 // StartWait is [host.Conn.StartWait] for termhost/wait, with the channel of the terminal.
@@ -99,7 +124,7 @@ func (p *peer) waited(ctx context.Context, pending *host.PendingWait) (
 		Line: got.Line, Waiting: got.Waiting}), nil
 }
 
-// waitFor returns the conditions, or which param is wrong.
+// waitFor returns the conditions but Match, or which param is wrong.
 func (w *waitParams) waitFor() (f host.WaitFor, e *ahp.Error) {
 	if e := require(field{"channel", w.Channel != ""}, field{"for", w.For != nil}); e != nil {
 		return f, e
@@ -110,12 +135,6 @@ func (w *waitParams) waitFor() (f host.WaitFor, e *ahp.Error) {
 	}
 	if f.Timeout, e = positiveMs("timeoutMs", w.TimeoutMs); e != nil {
 		return f, e
-	}
-	if w.For.Match != nil {
-		var err error
-		if f.Match, err = history.NewPattern(*w.For.Match, false); err != nil {
-			return f, ahp.FieldProblem("for.match", "is refused: "+err.Error())
-		}
 	}
 	return f, nil
 }

@@ -2,13 +2,11 @@ package ws
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"runtime"
-	"slices"
-	"strings"
 
 	"termhost/ahp/host"
+	"termhost/authz"
 )
 
 // metrics writes figures of the host for Prometheus.
@@ -38,16 +36,8 @@ func appendMetrics(dst []byte, st host.Stats) []byte {
 	metric("go_memstats_sys_bytes", "gauge", "Memory taken from the system.", m.Sys)
 	const name = "termhost_connections"
 	dst = fmt.Appendf(dst, "# HELP %s Connections by door.\n# TYPE %s gauge\n", name, name)
-	doors := []string{host.DoorSSH, host.DoorSubsystem, host.DoorWebSocket, host.DoorUnix,
-		host.DoorForward}
-	for d := range maps.Keys(st.Connections) {
-		if !slices.Contains(doors, d) {
-			doors = append(doors, d)
-		}
-	}
-	for _, d := range doors {
-		label := strings.ReplaceAll(d, `"`, "")
-		dst = fmt.Appendf(dst, "%s{door=\"%s\"} %d\n", name, label, st.Connections[d])
+	for _, d := range authz.Doors() {
+		dst = fmt.Appendf(dst, "%s{door=\"%s\"} %d\n", name, d, st.Connections[d])
 	}
 	return dst
 }

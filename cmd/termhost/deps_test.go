@@ -443,6 +443,31 @@ func clockUses(file *ast.File) []string {
 	return used
 }
 
+// TestEveryPatternOfAPeerCounts: an expression that a peer has sent is compiled by host.Conn.Pattern,
+// which counts its memory.
+func TestEveryPatternOfAPeerCounts(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || s.pkg == "ahp/history" || s.pkg == "ahp/host" {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			of, _ := sel.X.(*ast.Ident)
+			if of == nil {
+				return true
+			}
+			switch of.Name + "." + sel.Sel.Name {
+			case "history.NewPattern", "regexp.Compile", "regexp.CompilePOSIX":
+				t.Errorf("%s compiles an expression that counts for nobody", s.path)
+			}
+			return true
+		})
+	}
+}
+
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	docs := map[string]string{}
 	names := map[string]string{}

@@ -23,12 +23,7 @@ func (s *Screen) osc(seq []byte) verdict {
 	if printable(body) && seq[len(seq)-1] != 0x9c {
 		return s.oscBody(seq, body)
 	}
-	clean := []byte("\x1b]")
-	for i, b := range body {
-		if !controlAt(body, i) && (i == 0 || b&0xc0 != 0x80 || !controlAt(body, i-1)) {
-			clean = append(clean, b)
-		}
-	}
+	clean := append([]byte("\x1b]"), withoutControls(body)...)
 	if !s.shell.sameNonce(body, clean) {
 		return drop
 	}
@@ -182,6 +177,20 @@ func fileURI(path string) string {
 		return (&url.URL{Scheme: "file", Path: path}).String()
 	}
 	return ""
+}
+
+// withoutControls returns p without control characters; p itself if it has none.
+func withoutControls(p []byte) []byte {
+	if printable(p) {
+		return p
+	}
+	clean := make([]byte, 0, len(p))
+	for i, b := range p {
+		if !controlAt(p, i) && (i == 0 || b&0xc0 != 0x80 || !controlAt(p, i-1)) {
+			clean = append(clean, b)
+		}
+	}
+	return clean
 }
 
 // printable reports whether p has no control characters.

@@ -45,29 +45,17 @@ func (s *Screen) AppendMarks(dst []byte) []byte {
 
 // finalTerm handles the body of OSC 133.
 func (sh *shell) finalTerm(o *output, body string) {
-	if sh.vscode633 || sh.nonce != "" {
-		return
+	if kind, rest, ok := sh.parseFinalTerm(body); ok {
+		sh.mark(o, kind, rest)
 	}
-	kind, rest, _ := strings.Cut(body, ";")
-	for param := range strings.SplitSeq(rest, ";") {
-		if kind == "A" && (param == "k=s" || param == "k=c" || param == "k=r") {
-			return // a continuation or right prompt
-		}
-	}
-	sh.mark(o, kind, rest)
 }
 
 // vscode handles the body of OSC 633.
 func (sh *shell) vscode(o *output, body string) {
-	sh.vscode633 = true
-	if sh.nonce != "" {
-		end := strings.LastIndexByte(body, ';')
-		if end < 0 || !sh.trusted(body[end+1:]) {
-			return
-		}
-		body = body[:end]
+	kind, rest, ok := sh.parseVSCode(body)
+	if !ok {
+		return
 	}
-	kind, rest, _ := strings.Cut(body, ";")
 	switch kind {
 	case "E":
 		sh.line = ""
@@ -120,23 +108,23 @@ func (sh *shell) mark(o *output, kind, rest string) {
 		sh.line = ""
 		o.event().CommandExecuted(line)
 	case "D":
-		code, _, _ := strings.Cut(rest, ";")
-		sh.finish(o, code)
+		sh.finish(o, rest)
 		sh.line = ""
 	}
 }
 
-// finish ends the running command, if there is one.
-func (sh *shell) finish(o *output, code string) {
+// finish ends the running command, if there is one. params are those of the mark D; "": there is
+// none.
+func (sh *shell) finish(o *output, params string) {
 	if !sh.executing {
 		return
 	}
 	sh.executing = false
-	n, err := strconv.ParseInt(code, 10, 32)
-	if err != nil {
-		n = 0
+	code, known := exitCode(params)
+	if !known {
+		code = 0
 	}
-	o.event().CommandFinished(int(n), err == nil)
+	o.event().CommandFinished(code, known)
 }
 
 // unescape reverses VS Code's escaping: \\ for a backslash, \xNN for a byte.

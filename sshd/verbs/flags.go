@@ -39,7 +39,7 @@ func (v *invocation) wrong() (status int, wrong bool) {
 		return status, true
 	}
 	if v.verb.patternFirst {
-		if _, err := history.NewPattern(one.args[0], false); err != nil {
+		if _, err := history.ParseExpression(one.args[0], false); err != nil {
 			return v.misused("%s", host.Printable(err.Error())), true
 		}
 	}

@@ -44,10 +44,16 @@ func (v *invocation) grep(f grepFlags) int {
 	if f.context < 0 || f.context > maxContext {
 		return v.misused("-C is a number of lines, from 0 to %d", maxContext)
 	}
-	pattern, err := history.NewPattern(v.args[0], f.ignoreCase)
-	if err != nil {
+	pattern, leave, err := v.Conn.Pattern(v.args[0], f.ignoreCase)
+	var room *host.PatternRoomError
+	switch {
+	case errors.As(err, &room):
+		v.failed(err)
+		return StatusUsage
+	case err != nil:
 		return v.misused("%s", host.Printable(err.Error()))
 	}
+	defer leave()
 	list, err := v.selected(v.args[1:], f.labels)
 	if err != nil {
 		v.failed(err)

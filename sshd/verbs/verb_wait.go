@@ -17,8 +17,9 @@ import (
 // conditions that the flags set.
 func defineWait(fs *flag.FlagSet) func(*invocation) int {
 	var w host.WaitFor
+	var match *history.Expression
 	fs.Func("match", "until a line matches `REGEX` (Go's syntax)", func(expr string) (err error) {
-		w.Match, err = history.NewPattern(expr, false)
+		match, err = history.ParseExpression(expr, false)
 		return err
 	})
 	durationFlag(fs, &w.Idle, "idle", "until nothing has been printed for `D`, such as 2s")
@@ -31,6 +32,14 @@ func defineWait(fs *flag.FlagSet) func(*invocation) int {
 	return func(v *invocation) int {
 		if len(v.args) == 0 && len(s) == 0 {
 			return v.misused("wait needs an argument")
+		}
+		if match != nil {
+			pattern, release, err := v.Conn.Pattern(match.String(), false)
+			if err != nil {
+				return v.failed(err)
+			}
+			defer release()
+			w.Match = pattern
 		}
 		return v.wait(w, *all, s)
 	}

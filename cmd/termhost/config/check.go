@@ -105,7 +105,7 @@ func (c *Config) checkFleet(r *report) {
 	for key, value := range f.Labels {
 		size += len(key) + len(value) + len(`"":"",`)
 		if key == "" || value == "" || strings.ContainsAny(key+value, "=, ") ||
-			strings.ContainsFunc(key+value, unicode.IsControl) {
+			strings.ContainsFunc(key+value, notPrinted) {
 			r.add("fleet.labels", "%q = %q: a label has a name and a value, without blanks, "+
 				"commas and equals signs", key, value)
 		}
@@ -160,6 +160,12 @@ func (c *Config) checkMCP(r *report) {
 	within(r, "mcp.wait", c.MCP.Wait, minCallWait, maxCallWait)
 	for _, name := range slices.Sorted(maps.Keys(c.MCP.Waits)) {
 		at := joinKey("mcp.waits", name)
+		if strings.TrimSpace(name) != name || name == "" || len(name) > maxNameBytes ||
+			strings.ContainsFunc(name, notPrinted) {
+			r.add(at, "is no client's name: write it as the client gives it to itself, such as "+
+				"\"claude-code\", or set mcp.wait for all others")
+			continue
+		}
 		var wait Duration
 		if err := wait.UnmarshalText([]byte(c.MCP.Waits[name])); err != nil {
 			r.add(at, "%v", err)
@@ -215,8 +221,9 @@ func (c *Config) checkHTTP(r *report) {
 
 func (c *Config) checkTerminal(r *report) {
 	t := &c.Terminal
-	// These are the characters of the file names of terminfo entries.
-	if t.Term == "" || len(t.Term) > maxNameBytes || strings.HasPrefix(t.Term, ".") ||
+	// These are the characters of the file names of terminfo entries, which begin with a letter or
+	// a digit. One that begins with - would be an option of programs that get it as an argument.
+	if t.Term == "" || len(t.Term) > maxNameBytes || strings.ContainsAny(t.Term[:1], "-_.+") ||
 		strings.Trim(t.Term, bareKeyChars+".+") != "" {
 		r.add("terminal.term",
 			"%q is no terminal type: write a terminfo name, such as \"xterm-256color\"", t.Term)
@@ -301,12 +308,15 @@ func checkPrincipalName(r *report, key, name string, taken map[string]int) {
 		r.add(key, "is longer than %d bytes", maxNameBytes)
 	case strings.Contains(name, "/"):
 		r.add(key, "%q contains /, which separates a key's name from its token's", name)
-	case strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }):
+	case strings.ContainsFunc(name, notPrinted):
 		r.add(key, "contains a control character")
 	case isTaken:
 		r.add(key, "%q is taken by principal[%d]: one entry can have several keys", name, first)
 	}
 }
+
+// notPrinted reports whether a character is not seen where it stands, or acts.
+func notPrinted(c rune) bool { return !unicode.IsPrint(c) }
 
 // within reports a value below least or above most.
 func within[T cmp.Ordered](r *report, key string, v, least, most T) {

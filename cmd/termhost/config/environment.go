@@ -6,6 +6,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"unicode"
 )
 
 // environment is what a configuration depends on besides its text.
@@ -68,8 +69,13 @@ func (c *Config) expandPaths(home string, r *report) {
 		default:
 			*path = filepath.Clean(*path)
 		}
-		if strings.ContainsRune(*path, 0) {
+		switch {
+		case strings.ContainsRune(*path, 0):
 			r.add(key, "a path cannot contain a NUL character")
+		case strings.ContainsFunc(*path, unicode.IsControl):
+			r.add(key, "%q contains a control character", *path)
+		case *path == "/":
+			r.add(key, "%q cannot be meant: write the path out", *path)
 		}
 	}
 	list := func(key string, paths []string) {

@@ -84,11 +84,11 @@ func (d *Duration) UnmarshalText(text []byte) error {
 		}
 	}
 	v, err := time.ParseDuration(in)
-	if err != nil {
+	if err != nil || strings.HasPrefix(in, "+") {
 		return fmt.Errorf("%q is no duration: write a number and a unit, "+
 			"such as \"30s\", \"5m\" or \"8h\"", in)
 	}
-	if v < 0 {
+	if strings.HasPrefix(in, "-") {
 		return fmt.Errorf("%q is negative", in)
 	}
 	*d = Duration(v)

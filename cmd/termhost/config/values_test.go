@@ -49,7 +49,7 @@ func TestDurations(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"30": "write \"30s\"", "0": "no unit", "1.5": "no unit", "1d": "write \"24h\"", "-5s": "negative",
+		"30": "write \"30s\"", "0": "no unit", "1.5": "no unit", "1d": "write \"24h\"", "-5s": "negative", "-0s": "negative", "+5s": "is no duration",
 		"": "is no duration", "5 m": "is no duration", "inf": "is no duration", "xd": "is no duration",
 	} {
 		var d Duration
