@@ -10,7 +10,8 @@
 // Results are text for a model. Their first line, and no other, is the host's word: see [Header].
 // What follows is what the terminal has printed, as it shows it: without escape sequences, and with
 // lines that were rewritten as they are at the end. Behind it are sentences with the next call,
-// where there is one. The same facts for programs are in the result's _meta.
+// where there is one. The same facts for programs are in the result's _meta. No text for a model has
+// anything that people would not see: see [visible.Clean].
 //
 // A cursor is a position in a terminal's output, in bytes; a line has the one at which it begins:
 // see [history.Log.TextLines]. What a result leaves out is named with the cursor that leads to it.

@@ -169,7 +169,7 @@ func (c *session) pace(_ context.Context, bytes int) error {
 }
 
 // received is called with every message of a client before the SDK handles it. It has a panic end
-// nothing but the request.
+// nothing but the request, and errors have clean texts.
 func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
@@ -177,6 +177,7 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 				s.panicked(method)
 				result, err = nil, errInternal
 			}
+			err = cleanedError(err)
 		}()
 		switch family, _, _ := strings.Cut(method, "/"); family {
 		case "prompts", "logging", "completion": // the SDK answers as if there were some
