@@ -27,15 +27,22 @@ func (nowhere) String() string { return "" }
 func (h *Host) ConnectFrom(
 	p authz.Principal, door string, source authz.Source,
 ) (*Conn, error) {
+	return h.connect(p, door, source, func(*Conn) {})
+}
+
+// connect is ConnectFrom. become is called when the connection has its place, and may change its
+// principal; Host.mu is held.
+func (h *Host) connect(
+	p authz.Principal, door string, source authz.Source, become func(*Conn),
+) (*Conn, error) {
 	now := h.now()
 	if err := p.Valid(now); err != nil {
 		return nil, err
 	}
 	c := &Conn{
-		host: h, principal: p, door: door, source: source, name: nameOf(p),
+		host: h, principal: p, door: door, source: source,
 		sub: h.store.NewSubscriber(false), since: now,
 	}
-	c.sub.ReadAsks(heldReader(p))
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,6 +53,10 @@ func (h *Host) ConnectFrom(
 	if err := places.Take(p, limit); err != nil {
 		return nil, err
 	}
+	become(c)
+	p = c.principal
+	c.name = nameOf(p)
+	c.sub.ReadAsks(heldReader(p))
 	h.conns[c] = struct{}{}
 	c.pace = h.paceLocked(p)
 	c.addRootLocked()
@@ -104,7 +115,7 @@ func (c *Conn) Close() {
 			h.watchers.tellConns()
 		}
 	}
-	if c.door == DoorSSH {
+	if c.door == DoorSSH || c.mcp != nil {
 		cl := h.sshClientLocked(c.principal)
 		cl.ssh--
 		cl.left = h.now()

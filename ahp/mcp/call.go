@@ -76,6 +76,9 @@ func (s *Server) handler(t *tool) sdk.ToolHandler {
 		}
 		text, err := c.do(t, name, r.Params.Arguments)
 		result := &sdk.CallToolResult{Meta: sdk.Meta{"termhost/result": c.facts}}
+		if c.conn != nil {
+			result.Meta[MetaNumber] = c.conn.MCPNumber()
+		}
 		if err != nil {
 			result.IsError, text = true, "error: "+reason(err)+"\n"
 			if c.conn != nil && c.conn.Context().Err() != nil {

@@ -108,8 +108,9 @@ type session struct {
 
 	mu       sync.Mutex
 	closed   bool
-	conn     *host.Conn // nil: nothing has been asked for yet; it stays when it is set
-	client   *client    // with conn
+	is       host.MCPClient // as its program says; see introduced
+	conn     *host.Conn     // nil: nothing has been asked for yet; it stays when it is set
+	client   *client        // with conn
 	watchers map[watched]*watcher
 }
 
@@ -130,14 +131,42 @@ func (c *session) connect(name string) (*host.Conn, *client, error) {
 	if c.conn != nil {
 		return c.conn, c.client, c.conn.Ended()
 	}
-	p := c.peer.Principal.MCPClient(cmp.Or(c.peer.As, name))
-	conn, err := c.peer.Host.ConnectFrom(p, host.DoorMCP, c.peer.Source)
+	c.is.Name = cmp.Or(c.peer.As, name)
+	conn, err := c.peer.Host.ConnectMCP(c.peer.Principal, c.is, c.peer.Source)
 	if err != nil {
 		return nil, nil, err
 	}
 	conn.Prove(c.peer.Proof)
-	c.conn, c.client = conn, c.server.clients.connected(host.SSHClientID(p))
+	c.conn = conn
+	c.client = c.server.clients.connected(host.SSHClientID(conn.Principal()))
 	return c.conn, c.client, nil
+}
+
+// Keys of _meta, with which a program that connects for a client finds the client's place among
+// those of one name again. It says in a ping, before anything else, which instance of the client it
+// is, and the number that the results of calls have told it on an earlier connection.
+const (
+	MetaInstance = "termhost/instance"
+	MetaNumber   = "termhost/number"
+)
+
+// introduced takes what a ping says of the client. It has no effect once the client has a place.
+func (c *session) introduced(r sdk.Request) {
+	params, ok := r.GetParams().(*sdk.PingParams)
+	if !ok || params == nil {
+		return
+	}
+	instance, _ := params.Meta[MetaInstance].(string)
+	number, _ := params.Meta[MetaNumber].(float64)
+	const longest = 64 // bytes of an instance
+	if instance == "" || len(instance) > longest {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn == nil {
+		c.is.Instance, c.is.Number = instance, int(min(max(number, 0), 1<<30))
+	}
 }
 
 func (c *session) close() {
@@ -183,6 +212,9 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 		case "prompts", "logging", "completion": // the SDK answers as if there were some
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound,
 				Message: "there is no " + method + " here"}
+		}
+		if c, _ := ctx.Value(sessionKey{}).(*session); c != nil && method == "ping" {
+			c.introduced(r)
 		}
 		handle := s.methods()[method]
 		if handle == nil {
