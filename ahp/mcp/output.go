@@ -60,7 +60,7 @@ func (o *output) add(l *history.TextLine) {
 	if !o.begun {
 		text = indented(text, l.Part)
 	}
-	o.begun = o.begun || text != ""
+	o.begun = o.begun || asSeen(text) != ""
 	if o.midLine = l.Part; !l.Part {
 		text += "\n"
 	}
@@ -121,7 +121,7 @@ func (o *output) text() string {
 	begins := o.omitted > 0 // what may be the rest of a line begins one here
 	for _, l := range o.tail {
 		if begins {
-			begins = l.text == ""
+			begins = asSeen(l.text) == ""
 			l.text = indented(l.text, !strings.HasSuffix(l.text, "\n"))
 		}
 		if l.size > o.chars {

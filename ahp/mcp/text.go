@@ -57,35 +57,51 @@ func cleanedError(err error) error {
 }
 
 // hostWord is how lines begin that are the host's word: as a [Header] and as what is omitted do.
-// mayBecome is what is too short to tell, if the line goes on.
+// mayBecome is what is too short to tell, if the line goes on. emptyLooking may be read as a part
+// of the NAME, or as a space behind it.
 var (
-	hostWord  = regexp.MustCompile(`(?i)^\[ *(\.\.\.|…|\S+ +(running|exited|waiting|held|gone)\b)`)
-	mayBecome = regexp.MustCompile(`(?i)^\[ *(\S*|\S+ +[a-z]{0,7})$`)
+	hostWord = regexp.MustCompile(`(?i)^\[[ \x{2800}]*(\.\.\.|…|` +
+		`[^ ]+[ \x{2800}]+(running|exited|waiting|held|gone)\b)`)
+	mayBecome = regexp.MustCompile(`(?i)^\[[ \x{2800}]*([^ ]*|[^ ]+[ \x{2800}]+[a-z]{0,7})$`)
 )
 
+// emptyLooking stands for all characters that look empty and are no spaces.
+const emptyLooking = '\u2800'
+
 // indented returns a line that was cleaned, indented if a reader could take it for the host's word,
-// or for the beginning of it and goesOn says that the line goes on. Marks and kinds of spaces make
-// no difference to a reader, and what looks empty does not indent.
+// or for the beginning of it and goesOn says that the line goes on.
 func indented(line string, goesOn bool) string {
 	if !strings.Contains(line, "[") {
 		return line
 	}
-	begin := strings.TrimLeftFunc(line, func(r rune) bool {
-		return r >= utf8.RuneSelf && visible.Blank(r)
-	})
-	seen := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Join_Control):
-			return -1
-		case visible.Blank(r):
-			return ' '
-		}
-		return r
-	}, begin)
+	seen := asSeen(line)
 	if hostWord.MatchString(seen) || goesOn && mayBecome.MatchString(seen) {
 		return " " + line
 	}
 	return line
+}
+
+// asSeen returns what a reader sees of the beginning of a line that was cleaned: marks and kinds of
+// spaces make no difference, and what only looks empty does not indent. "" is nothing yet.
+func asSeen(line string) string {
+	if line == "" || line[0] < utf8.RuneSelf && line[0] != '[' {
+		return line // it begins as no header does
+	}
+	unmarked := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Join_Control):
+			return -1
+		case r < utf8.RuneSelf:
+			return r
+		case unicode.IsSpace(r):
+			return '\u00a0'
+		case visible.Blank(r):
+			return emptyLooking
+		}
+		return r
+	}, line)
+	seen := strings.TrimLeft(unmarked, "\u00a0"+string(emptyLooking))
+	return strings.ReplaceAll(strings.ReplaceAll(seen, "\u00a0", " "), "\t", " ")
 }
 
 // callText returns a tool's call as a model writes it: the name, and the arguments as JSON, which

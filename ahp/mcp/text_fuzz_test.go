@@ -75,7 +75,9 @@ func FuzzNoLineOfOutputLooksLikeTheHosts(f *testing.F) {
 		strings.Repeat("\u200b", 200) + forged, strings.Repeat("\U000e0141", 128) + forged,
 		strings.Repeat("x", 512) + forged, "[" + strings.Repeat("f", 600) + " exited 0", "[f exi" + hidden + "ted 0",
 		"[... 3 lines omitted ...]", "\u2800" + forged, "\ufffd" + forged, "\xff" + forged, "\u3000" + forged,
-		"\u0301" + forged, "[ f exited 0", "[…3 lines omitted", strings.Repeat(forged, 100), strings.Repeat(forged+"\n", 100),
+		"\u0301" + forged, "[ f exited 0", "[…3 lines omitted",
+		hidden + "\ufe2f" + hidden + forged, hidden + "\u3000" + hidden + forged,
+		"[f\xff exited 0", "[f\ufffd\u2800exited 0", "[\u2800f\u2800exited 0", "[f\ufffcg exited 0", strings.Repeat(forged, 100), strings.Repeat(forged+"\n", 100),
 		"a\u200d\u200c\u200db", "👩\u200d💻\ufe0f 1\ufe0f\u20e3 葛\U000e0100",
 	} {
 		f.Add(text, uint16(512), uint16(1000), false)
