@@ -33,7 +33,7 @@ func (a *Authority) Asserted(p Principal, door string, most Role) (Principal, er
 		strings.HasPrefix(p.ID, guestPrefix) {
 		return Principal{}, errAsserted
 	}
-	if !showable(p.Name) || !showable(p.ID) || strings.Contains(p.Token, "/") {
+	if !showable(p.Name) || !showable(p.ID) || !isTokenName(p.Token) {
 		return Principal{}, fmt.Errorf("%w: its name cannot be shown", errAsserted)
 	}
 	as := Principal{

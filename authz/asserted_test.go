@@ -55,7 +55,18 @@ func TestAsserted(t *testing.T) {
 		"a token": {of(admin, func(p *Principal) {
 			p.ID, p.Token = p.ID+"/t", "t"
 		}), Admin, "ann/t admin"},
-		"a token as its key": {of(admin, func(p *Principal) { p.Token = "t" }), Admin, ""},
+		"an MCP client": {of(admin, nil).MCPClient("x", 2), Admin, "ann/mcp:x#2 operator"},
+		"an MCP client of a token": {of(admin, func(p *Principal) {
+			p.ID, p.Token = p.ID+"/t", "t"
+		}).MCPClient("x", 1), Admin, "ann/t/mcp:x operator"},
+		"a token with a slash": {of(admin, func(p *Principal) {
+			p.ID, p.Token = p.ID+"/t/u", "t/u"
+		}), Admin, ""},
+		"an MCP client of nothing": {of(admin, func(p *Principal) {
+			p.ID, p.Token = p.ID+"//mcp:x", "/mcp:x"
+		}), Admin, ""},
+		"an MCP client of an MCP client": {of(admin, nil).MCPClient("x", 1).MCPClient("y", 1), Admin, "ann/mcp:y operator"},
+		"a token as its key":             {of(admin, func(p *Principal) { p.Token = "t" }), Admin, ""},
 		"a user of the door's machine": {Principal{ID: "uid:0", UID: "0", Name: "uid:0", Role: Admin},
 			Operator, "uid:0@box1 operator"},
 	} {

@@ -26,9 +26,10 @@ type Principal struct {
 	// Fingerprint is the "SHA256:..." of the key, of the minting key for a
 	// token, and empty for a peer of the unix socket.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Token is the token's name; empty if the principal is no token.
+	// Token is the token's name, "mcp:CLIENT" for an MCP client, and both with a slash between them
+	// for an MCP client with a token; empty if the principal is a key or a user.
 	Token string `json:"token,omitempty"`
-	// MCP is the name of an MCP client; empty if the principal is none.
+	// MCP is the name of an MCP client, with its number; empty if the principal is none.
 	MCP string `json:"mcp,omitempty"`
 	// TypesSecrets lets a token type where a program asks for a secret, as a person does.
 	TypesSecrets bool `json:"secrets,omitempty"`

@@ -25,7 +25,7 @@ type client struct {
 	number   int    // tells clients of the same name apart, from 1; 0: unknown
 	conn     *Conn  // nil: not connected
 	version  ahp.Version
-	ssh      int               // the number of SSH connections, if SSH sessions have this clientId
+	ssh      int               // connections, if SSH sessions or an MCP client have it
 	left     time.Time         // when it was last seen, if it is not connected now
 	restored bool              // an earlier host knew it, and it has not come back yet
 	synced   map[string]uint64 // what the last connection knew: see store.Subscriber.Close
@@ -96,9 +96,8 @@ func (e *ClientsError) Error() string {
 func SSHClientID(p authz.Principal) string {
 	if p.MCP != "" {
 		name := "/" + p.MCP
-		if p.MCP = ""; p.IsMCP() {
-			p.ID, p.Token = strings.TrimSuffix(p.ID, "/"+p.Token), ""
-		}
+		p.ID, p.Token = p.BehindMCP()
+		p.MCP = ""
 		return mcpPrefix + strings.TrimPrefix(SSHClientID(p), sshPrefix) + name
 	}
 	if p.Guest != "" { // the ID is short: it has only a hash of the key
@@ -240,23 +239,36 @@ func (h *Host) nameLocked(cl *client, p authz.Principal) {
 	if base != cl.base() {
 		cl.number = 0
 	}
-	taken, holds := map[int]bool{}, h.claimsLocked()
+	taken := h.takenNamesLocked(cl, base)
+	if cl.number == 0 || taken[withNumber(base, cl.number)] {
+		for cl.number = 1; taken[withNumber(base, cl.number)]; cl.number++ {
+		}
+	}
+	cl.name = withNumber(base, cl.number)
+}
+
+// takenNamesLocked returns the names that begin with base and that other clients of AHP and MCP
+// have, which are connected, or are expected back, or hold a terminal. Host.mu is held.
+func (h *Host) takenNamesLocked(but *client, base string) map[string]bool {
+	taken, holds := map[string]bool{}, h.claimsLocked()
 	for _, other := range h.clients {
-		if other == cl || other.base() != base {
-			continue
-		}
-		if other.conn != nil || other.restored && !h.leftLocked(other) || holds()[other.id] {
-			taken[max(other.number, 1)] = true
-		}
-	}
-	if cl.number == 0 || taken[cl.number] {
-		for cl.number = 1; taken[cl.number]; cl.number++ {
+		switch {
+		case other == but, !strings.HasPrefix(other.name, base),
+			strings.HasPrefix(other.id, sshPrefix):
+		case other.conn != nil, other.ssh > 0, other.restored && !h.leftLocked(other),
+			holds()[other.id]:
+			taken[other.name] = true
 		}
 	}
-	cl.name = base
-	if cl.number > 1 {
-		cl.name += fmt.Sprintf("#%d", cl.number)
+	return taken
+}
+
+// withNumber returns the name of a client, with its number if that is not the first.
+func withNumber(base string, number int) string {
+	if number > 1 {
+		return fmt.Sprintf("%s#%d", base, number)
 	}
+	return base
 }
 
 // base returns the client's name without its number.

@@ -38,8 +38,9 @@ type Conn struct {
 	cancel    context.CancelCauseFunc
 	expiry    *time.Timer // ends the connection with the principal's rights; nil: they stay
 	sub       *store.Subscriber
-	proof     Proof // see Prove; nil: none
-	pace      *Pace // of its account; nil: none
+	proof     Proof    // see Prove; nil: none
+	pace      *Pace    // of its account; nil: none
+	mcp       *mcpSeat // nil: it is not an MCP client's
 
 	root atomic.Pointer[store.Channel] // as this connection sees it: see FollowFleet
 

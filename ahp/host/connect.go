@@ -28,6 +28,14 @@ func (nowhere) String() string { return "" }
 func (h *Host) ConnectFrom(
 	p authz.Principal, door string, source authz.Source,
 ) (*Conn, error) {
+	return h.connect(p, door, source, func(*Conn) {})
+}
+
+// connect is ConnectFrom. become is called when the connection has its place, and may change its
+// principal; Host.mu is held.
+func (h *Host) connect(
+	p authz.Principal, door string, source authz.Source, become func(*Conn),
+) (*Conn, error) {
 	if !slices.Contains(authz.Doors(), door) {
 		return nil, fmt.Errorf("host: %q is no door", door)
 	}
@@ -36,10 +44,9 @@ func (h *Host) ConnectFrom(
 		return nil, err
 	}
 	c := &Conn{
-		host: h, principal: p, door: door, source: source, name: nameOf(p),
+		host: h, principal: p, door: door, source: source,
 		sub: h.store.NewSubscriber(false), since: now,
 	}
-	c.sub.ReadAsks(c.audience().held)
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,6 +57,10 @@ func (h *Host) ConnectFrom(
 	if err := places.Take(p, limit); err != nil {
 		return nil, err
 	}
+	become(c)
+	p = c.principal
+	c.name = nameOf(p)
+	c.sub.ReadAsks(c.audience().held)
 	h.conns[c] = struct{}{}
 	c.pace = h.paceLocked(p)
 	c.addRootLocked()
@@ -108,7 +119,7 @@ func (c *Conn) Close() {
 			h.watchers.tellConns()
 		}
 	}
-	if c.door == DoorSSH {
+	if c.door == DoorSSH || c.mcp != nil {
 		cl := h.sshClientLocked(c.principal)
 		cl.ssh--
 		cl.left = h.now()

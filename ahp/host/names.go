@@ -18,6 +18,7 @@ import (
 //	                         the person, and the clientId that the peer has chosen
 //	ann/infra, ann/infra#2   a peer that came in with ann's token "infra", and another such peer
 //	ann/gemini               an agent of ACP that calls itself so; ann/infra/gemini with a token
+//	ann/codex, ann/codex#2   clients of MCP that call themselves so; ann/infra/codex with a token
 //	ann (inside a terminal)  an SSH session of a process inside one of the host's terminals
 //
 // A program chooses the text behind the first slash, which is shown as a label: see [label]. If two

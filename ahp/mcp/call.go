@@ -18,6 +18,7 @@ import (
 	"termhost/ahp/history"
 	"termhost/ahp/host"
 	"termhost/ahp/spelling"
+	"termhost/ahp/visible"
 )
 
 // settled is how long a program prints nothing when what was typed has done what it does.
@@ -75,6 +76,9 @@ func (s *Server) handler(t *tool) sdk.ToolHandler {
 		}
 		text, err := c.do(t, name, r.Params.Arguments)
 		result := &sdk.CallToolResult{Meta: sdk.Meta{"termhost/result": c.facts}}
+		if c.conn != nil {
+			result.Meta[MetaNumber] = c.conn.MCPNumber()
+		}
 		if err != nil {
 			result.IsError, text = true, "error: "+reason(err)+"\n"
 			if c.conn != nil && c.conn.Context().Err() != nil {
@@ -87,7 +91,7 @@ func (s *Server) handler(t *tool) sdk.ToolHandler {
 		for _, hint := range append(c.hints, c.reminders()...) {
 			text += hint + "\n"
 		}
-		result.Content = []sdk.Content{&sdk.TextContent{Text: text}}
+		result.Content = []sdk.Content{&sdk.TextContent{Text: cleaned(text)}}
 		return result, nil
 	}
 }
@@ -167,7 +171,7 @@ func (c *call) unknown(name string) error {
 	if err != nil {
 		return err
 	}
-	name = host.Printable(name[:min(len(name), 2*ahp.MaxName)])
+	name = visible.Clean(name[:min(len(name), 2*ahp.MaxName)])
 	var names []string
 	far := map[string]int{}
 	for _, t := range list {
@@ -396,7 +400,7 @@ func reason(err error) string {
 	for _, prefix := range []string{"ptypool: ", "keys: ", "authz: ", "host: ", "history: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
-	return host.Printable(text)
+	return visible.Clean(text)
 }
 
 // signalName returns a signal's name, such as "SIGKILL".

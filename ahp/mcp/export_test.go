@@ -1,6 +1,9 @@
 package mcp
 
-import "termhost/ahp/host"
+import (
+	"termhost/ahp/history"
+	"termhost/ahp/host"
+)
 
 // AddPanics adds a tool that panics with a value.
 func (s *Server) AddPanics(name string, value any) {
@@ -17,4 +20,17 @@ func Progress(conn *host.Conn, t *host.Terminal) (text func() string, from func(
 	c.about(t, 0)
 	var p printed
 	return func() string { return p.text(c) }, func() int64 { return p.upTo }
+}
+
+// OutputText returns the output of a result with lines, of at most chars characters, and the line of
+// it that says what is omitted; "": there is none.
+func OutputText(lines []history.TextLine, chars int, onwards bool) (text, omission string) {
+	o := output{terminal: "t", chars: chars, onwards: onwards}
+	for i := range lines {
+		o.add(&lines[i])
+	}
+	if o.omitted > 0 {
+		omission = o.omission()
+	}
+	return cleaned(o.text()), omission
 }

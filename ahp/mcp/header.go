@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"termhost/ahp/visible"
 )
 
 // Header is the first line of a result: which terminal, how it is, and where the next read begins.
@@ -34,14 +35,9 @@ func Exited(status int, signal string) string {
 // WaitingForInput is the state of a program that waits at a prompt.
 func WaitingForInput(prompt string) string {
 	const most = 200 // bytes of the prompt
-	prompt = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, prompt)
+	prompt = strings.ReplaceAll(visible.Clean(prompt), "\t", " ")
 	if len(prompt) > most {
-		prompt = strings.ToValidUTF8(prompt[len(prompt)-most:], "")
+		prompt = visible.Clean(strings.ToValidUTF8(prompt[len(prompt)-most:], ""))
 	}
 	return waitingForInput + strconv.Quote(prompt)
 }

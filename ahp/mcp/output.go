@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"termhost/ahp/history"
+	"termhost/ahp/visible"
 )
 
 const (
@@ -31,6 +32,7 @@ type output struct {
 	omittedAt          int64 // the cursor of the first of them
 	lines              int   // the omitted ones included
 	midLine            bool  // the next line is the rest of the last one
+	begun              bool  // with midLine: something of the line can be seen
 	unfinished         string
 }
 
@@ -50,10 +52,15 @@ func (o *output) add(l *history.TextLine) {
 	default:
 		return
 	}
-	text := plain(string(l.Text), !o.midLine)
 	if !o.midLine {
 		o.lines++
+		o.begun = false
 	}
+	text := visible.Clean(string(l.Text))
+	if !o.begun {
+		text = indented(text, l.Part)
+	}
+	o.begun = o.begun || asSeen(text) != ""
 	if o.midLine = l.Part; !l.Part {
 		text += "\n"
 	}
@@ -111,9 +118,11 @@ func (o *output) text() string {
 		}
 		b.WriteString(o.omission())
 	}
-	for i, l := range o.tail {
-		if i == 0 && o.omitted > 0 { // it may be the rest of a line
-			l.text = indented(l.text)
+	begins := o.omitted > 0 // what may be the rest of a line begins one here
+	for _, l := range o.tail {
+		if begins {
+			begins = asSeen(l.text) == ""
+			l.text = indented(l.text, !strings.HasSuffix(l.text, "\n"))
 		}
 		if l.size > o.chars {
 			b.WriteString(o.middleCut(l))

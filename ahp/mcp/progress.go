@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"termhost/ahp/history"
+	"termhost/ahp/visible"
 )
 
 // progress tells a client that its call goes on: after a second, and then every ten.
@@ -70,6 +71,6 @@ func (p *printed) text(c *call) string {
 	if n == 1 {
 		unit = "line"
 	}
-	text := []rune(plain(p.last, true))
-	return fmt.Sprintf(", %d %s: %s", n, unit, string(text[max(0, len(text)-most):]))
+	text := []rune(indented(visible.Clean(p.last), false))
+	return fmt.Sprintf(", %d %s: %s", n, unit, visible.Clean(string(text[max(0, len(text)-most):])))
 }

@@ -90,7 +90,7 @@ func readResource(
 		if err != nil {
 			return nil, err
 		}
-		text = string(screen)
+		text = plainLines(string(screen))
 	} else {
 		o := output{terminal: t.Name(), chars: mostChars}
 		reader := call{ctx: ctx, conn: c.conn}
@@ -100,7 +100,7 @@ func readResource(
 		}); err != nil {
 			return nil, err
 		}
-		text = o.text()
+		text = cleaned(o.text())
 	}
 	return &sdk.ReadResourceResult{Cacheable: unshared, Contents: []*sdk.ResourceContents{
 		{URI: uri, MIMEType: plainText, Text: text}}}, nil

@@ -12,6 +12,7 @@ import (
 
 	"termhost/ahp/history"
 	"termhost/ahp/host"
+	"termhost/ahp/visible"
 	"termhost/ptypool/keyboard"
 )
 
@@ -105,11 +106,11 @@ func (c *call) create(o host.CreateOptions) (host.Created, error) {
 // quoted returns a command line as hints name it.
 func quoted(line string) string {
 	const most, longest = 80, 1000 // characters, and the bytes in which they are
-	line = line[:min(len(line), longest)]
-	if text := []rune(host.Printable(line)); len(text) > most {
+	line = visible.Clean(line[:min(len(line), longest)])
+	if text := []rune(line); len(text) > most {
 		return strconv.Quote(string(text[:most]) + "...")
 	}
-	return strconv.Quote(host.Printable(line))
+	return strconv.Quote(line)
 }
 
 var bareSleep = regexp.MustCompile(`^\s*sleep\s+(\d+)\s*$`)

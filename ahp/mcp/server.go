@@ -109,8 +109,9 @@ type session struct {
 
 	mu       sync.Mutex
 	closed   bool
-	conn     *host.Conn // nil: nothing has been asked for yet; it stays when it is set
-	client   *client    // with conn
+	is       host.MCPClient // as its program says; see introduced
+	conn     *host.Conn     // nil: nothing has been asked for yet; it stays when it is set
+	client   *client        // with conn
 	watchers map[watched]*watcher
 }
 
@@ -131,14 +132,42 @@ func (c *session) connect(name string) (*host.Conn, *client, error) {
 	if c.conn != nil {
 		return c.conn, c.client, c.conn.Ended()
 	}
-	p := c.peer.Principal.MCPClient(cmp.Or(c.peer.As, name))
-	conn, err := c.peer.Host.ConnectFrom(p, host.DoorMCP, c.peer.Source)
+	c.is.Name = cmp.Or(c.peer.As, name)
+	conn, err := c.peer.Host.ConnectMCP(c.peer.Principal, c.is, c.peer.Source)
 	if err != nil {
 		return nil, nil, err
 	}
 	conn.Prove(c.peer.Proof)
-	c.conn, c.client = conn, c.server.clients.connected(host.SSHClientID(p))
+	c.conn = conn
+	c.client = c.server.clients.connected(host.SSHClientID(conn.Principal()))
 	return c.conn, c.client, nil
+}
+
+// Keys of _meta, with which a program that connects for a client finds the client's place among
+// those of one name again. It says in a ping, before anything else, which instance of the client it
+// is, and the number that the results of calls have told it on an earlier connection.
+const (
+	MetaInstance = "termhost/instance"
+	MetaNumber   = "termhost/number"
+)
+
+// introduced takes what a ping says of the client. It has no effect once the client has a place.
+func (c *session) introduced(r sdk.Request) {
+	params, ok := r.GetParams().(*sdk.PingParams)
+	if !ok || params == nil {
+		return
+	}
+	instance, _ := params.Meta[MetaInstance].(string)
+	number, _ := params.Meta[MetaNumber].(float64)
+	const longest = 64 // bytes of an instance
+	if instance == "" || len(instance) > longest {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn == nil {
+		c.is.Instance, c.is.Number = instance, int(min(max(number, 0), 1<<30))
+	}
 }
 
 func (c *session) close() {
@@ -170,7 +199,7 @@ func (c *session) pace(_ context.Context, bytes int) error {
 }
 
 // received is called with every message of a client before the SDK handles it. It has a panic end
-// nothing but the request.
+// nothing but the request, and errors have clean texts.
 func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
@@ -178,11 +207,15 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 				s.panicked(method)
 				result, err = nil, errInternal
 			}
+			err = cleanedError(err)
 		}()
 		switch family, _, _ := strings.Cut(method, "/"); family {
 		case "prompts", "logging", "completion": // the SDK answers as if there were some
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound,
 				Message: "there is no " + method + " here"}
+		}
+		if c, _ := ctx.Value(sessionKey{}).(*session); c != nil && method == "ping" {
+			c.introduced(r)
 		}
 		handle := s.methods()[method]
 		if handle == nil {

@@ -14,7 +14,7 @@ func TestTheHeaderSaysHowATerminalIs(t *testing.T) {
 		"[t exited 137 (SIGKILL) · 3h5m · 1 line · cursor 0]": {
 			Name: "t", State: mcp.Exited(137, "SIGKILL"), Time: 3*time.Hour + 5*time.Minute, Lines: 1},
 		`[t waiting for input: "Ov\"er [y/N] " · 4m12s · 0 lines · cursor 9]`: {
-			Name: "t", State: mcp.WaitingForInput("Ov\"er\x1b\n [y/N] "), Time: 252 * time.Second, Cursor: 9},
+			Name: "t", State: mcp.WaitingForInput("Ov\"\U000e0141e\u200dr\x1b\n [y/N] "), Time: 252 * time.Second, Cursor: 9},
 		"[t held by ana since 09:05:00Z · 0s · 0 lines · cursor 0]": {
 			Name: "t", State: mcp.HeldBy("ana", time.Date(2026, 1, 2, 9, 5, 0, 0, time.UTC))},
 	} {

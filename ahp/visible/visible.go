@@ -8,6 +8,8 @@
 //
 // What is left out deliberately: letters of different alphabets that look alike, and letters that
 // are written from right to left, whose order some terminals change. Both can be seen.
+//
+// For text that models read the rule is [Clean]: what people would not see is left out.
 package visible
 
 import (

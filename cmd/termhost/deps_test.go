@@ -75,7 +75,7 @@ func mayImport() map[string][]string {
 		"ahp/rpc":                 {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit", "ptypool"},
 		"ahp/acp":                 with(door, "ahp/acp/wire", "ahp/commandline", "ptypool"),
 		"ahp/acp/wire":            {"ahp"},
-		"ahp/mcp":                 with(door, "ahp/history", "ahp/spelling", "ptypool/keyboard"),
+		"ahp/mcp":                 with(door, "ahp/history", "ahp/spelling", "ahp/visible", "ptypool/keyboard"),
 		"ahp/page":                with(door, "ahp/ws", "keys"),
 		"ahp/ws":                  door,
 		"sshd":                    with(door, "ahp/mcp", "keys", "ptypool/ticks", "sshd/typed", "sshd/verbs", "sshd/wire"),

@@ -78,7 +78,14 @@ func (p *proxy) connected(d dialled) {
 	}
 	l := newLink(d.conn, p.emitter(p.host))
 	p.link = l
-	p.ask(methodPing, nil, func(*message) { p.greet() })
+	p.ask(methodPing, p.introduction(), func(*message) { p.greet() })
+}
+
+// introduction returns the params of the first ping: who the client is among those that call
+// themselves the same, so that the host gives it its own place again.
+func (p *proxy) introduction() []byte {
+	return fmt.Appendf(nil, `{"_meta":{%q:%q,%q:%d}}`, metaInstance, p.prefix, metaNumber,
+		p.number)
 }
 
 // greet sets up on a new connection what the client has set up.

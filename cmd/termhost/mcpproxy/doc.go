@@ -4,6 +4,8 @@
 //
 //   - What the client has set up, its handshake and its subscriptions, is set up again. The answers
 //     to that end here.
+//   - The host is told which client comes back, so that it gets its own place among those that call
+//     themselves the same.
 //   - Requests that only read are sent again. A call of a tool that does more is never sent twice:
 //     it is answered with a result that says what is not known, and how to find out.
 //   - Requests that come while there is no connection wait for one, for a while.

@@ -34,6 +34,13 @@ const metaVersion = "io.modelcontextprotocol/protocolVersion"
 // It is MetaEnded of package ahp/mcp.
 const metaEnded = "termhost/ended"
 
+// Keys of _meta: which instance of a client this is, and its number among those that call
+// themselves the same. They are MetaInstance and MetaNumber of package ahp/mcp.
+const (
+	metaInstance = "termhost/instance"
+	metaNumber   = "termhost/number"
+)
+
 // message is a JSON-RPC message. Its fields are parts of line.
 type message struct {
 	line   []byte // the whole message, without its line end

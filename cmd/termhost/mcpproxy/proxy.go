@@ -47,7 +47,8 @@ type proxy struct {
 	count    int
 	waiting  []*pending          // for a connection, in the client's order
 	flying   map[string]*pending // sent and not answered, by key
-	prefix   string              // begins the ids of the proxy's own requests
+	prefix   string              // begins the ids of the proxy's own requests; no other has it
+	number   int                 // the client's, as the host has said; 0: it has not
 	ownCount int
 
 	// What the client has set up.

@@ -34,6 +34,7 @@ type world struct {
 	calls   chan string   // the tools that were called
 	subs    chan string   // the resources that were subscribed to
 	told    chan bool     // gets an element for notifications/initialized
+	intros  chan sdk.Meta // what the first pings of connections say
 
 	notices chan string
 
@@ -59,6 +60,7 @@ func newWorld(t *testing.T, change func(*limits)) *world {
 	t.Helper()
 	w := &world{t: t, lines: make(chan string, 100), ended: make(chan error, 1), ctx: t.Context(),
 		release: make(chan struct{}), calls: make(chan string, 100), subs: make(chan string, 100), told: make(chan bool, 100),
+		intros:  make(chan sdk.Meta, 100),
 		notices: make(chan string, 100)}
 	server := sdk.NewServer(&sdk.Implementation{Name: "server"}, &sdk.ServerOptions{
 		SubscribeHandler: func(_ context.Context, r *sdk.SubscribeRequest) error {
@@ -67,6 +69,14 @@ func newWorld(t *testing.T, change func(*limits)) *world {
 		},
 		InitializedHandler: func(context.Context, *sdk.InitializedRequest) { w.told <- true },
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
+	})
+	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			if params, ok := r.GetParams().(*sdk.PingParams); ok && params != nil && params.Meta != nil {
+				w.intros <- params.Meta
+			}
+			return next(ctx, method, r)
+		}
 	})
 	server.AddResource(&sdk.Resource{Name: "r", URI: "x:/r"}, nil)
 	for _, name := range []string{"terminal_read", "terminal_list", "terminal_run", "terminal_send", "other"} {
@@ -77,7 +87,8 @@ func newWorld(t *testing.T, change func(*limits)) *world {
 				case <-w.release:
 				case <-ctx.Done():
 				}
-				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
+				return &sdk.CallToolResult{Meta: sdk.Meta{mcp.MetaNumber: 3},
+					Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
 			})
 	}
 	var serving sync.WaitGroup
@@ -242,6 +253,26 @@ func TestWhatTheClientHasSetUpIsSetUpAgain(t *testing.T) {
 	}
 	if err := within(t, w.ended, "the end"); err != nil {
 		t.Error(err)
+	}
+}
+
+// The host gives the client its own place among those of one name again.
+func TestEachConnectionBeginsWithWhoTheClientIs(t *testing.T) {
+	w, other := newWorld(t, nil), newWorld(t, nil)
+	w.begin()
+	first := within(t, w.intros, "an introduction")
+	w.send(call(1, "terminal_list"))
+	w.calledTool("terminal_list")
+	w.release <- struct{}{}
+	w.gets(`"id":1,"result":.*done`)
+	w.cut(nil)
+	again := within(t, w.intros, "another one")
+	if id := first[mcp.MetaInstance]; id == nil || id == "" || again[mcp.MetaInstance] != id ||
+		within(t, other.intros, "another client's")[mcp.MetaInstance] == id {
+		t.Errorf("it is %v, and then %v", first, again)
+	}
+	if first[mcp.MetaNumber] != 0.0 || again[mcp.MetaNumber] != 3.0 {
+		t.Errorf("it asks for %v, and then for %v", first[mcp.MetaNumber], again[mcp.MetaNumber])
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"termhost/ahp"
@@ -176,7 +177,7 @@ func (p *proxy) fromHost(in input) {
 	if in.long || fault != nil { // it is no message
 		if !l.ready && bytes.Contains(in.line, []byte(p.prefix)) {
 			// The answer to the ping stands behind something that has no line end.
-			p.ask(methodPing, nil, func(*message) { p.greet() })
+			p.ask(methodPing, p.introduction(), func(*message) { p.greet() })
 		}
 		return
 	}
@@ -216,6 +217,11 @@ func (p *proxy) answered(m *message) {
 		p.hello = w.message
 	case w.method == methodSubscribe:
 		p.subscribed[text(member(w.params, "uri"))] = w.params
+	case w.method == methodCall:
+		n, err := strconv.Atoi(string(member(m.line, "result", "_meta", metaNumber)))
+		if err == nil {
+			p.number = n
+		}
 	}
 	p.out.put(m.line)
 }
