@@ -95,6 +95,8 @@ type Keeper interface {
 	ptypool.Starter
 	// Seals reports whether it gives shells their nonces.
 	Seals() bool
+	// Check fails with *keeper.StoppedError if the keeper does not answer.
+	Check() error
 	// List returns what is kept.
 	List() ([]keeper.Info, error)
 	// Take hands over one of them, which nobody else reads from then on.

@@ -59,7 +59,7 @@ func TestDrainingFiveHundredTerminalsTakesLittleMemory(t *testing.T) {
 		log.Close()
 		p := shell(fmt.Sprint("t", i), "read x; seq 1 4000; echo done; sleep 1234")
 		p.Log = dir
-		term, err := c.Start(p, Memory{})
+		term, err := c.Start(p, Memory{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
