@@ -1,18 +1,17 @@
 package host
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"sync"
-
-	"termhost/ptypool"
 )
 
 // Inside reports whether the peer of a TCP connection is a process inside one of the host's
-// terminals, or one that such a terminal has left running. local is the host's address and remote
-// the peer's. Doors call it once for a connection, when the peer has shown credentials. Any program
-// in a terminal may use a key that its user may read, so such a peer may be an agent: see
+// terminals, or one that such a terminal has left running. Every peer of this machine counts as
+// such unless a process outside of all terminals is found that has its socket. local is the host's
+// address and remote the peer's. Doors call it once for a connection, when the peer has shown
+// credentials. Any program in a terminal may use a key that its user may read, so such a peer may
+// be an agent: see
 // [authz.Principal]'s Inside.
 //
 // A connection that the host forwards for a peer inside counts as inside: see [Host.Relay]. Inside
@@ -28,16 +27,11 @@ func (h *Host) Inside(local, remote net.Addr) bool {
 		return true
 	}
 	marker, err := h.pool.FindPeer(l, r)
-	switch {
-	case errors.Is(err, ptypool.ErrSearch): // the peer may have caused it
+	if err != nil { // the peer may have caused it
 		h.log.Warn("a peer of this machine counts as a process inside a terminal",
 			"remote", remote.String(), "err", err)
-		return true
-	case err != nil:
-		h.log.Warn("a peer counts as a process outside of all terminals: nobody can tell",
-			"remote", remote.String(), "err", err)
 	}
-	return marker != ""
+	return err != nil || marker != ""
 }
 
 // relays has the connections that the host has opened for peers inside, by their local addresses.
