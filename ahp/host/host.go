@@ -111,9 +111,11 @@ type Host struct {
 	now      func() time.Time
 	store    *store.Store
 	first    uint64 // the serverSeq that it has begun after
-	pool     *ptypool.Pool
-	groups   groups
-	relays   relays
+
+	notesDamaged bool // see NotesDamaged; never changes once the host is known
+	pool         *ptypool.Pool
+	groups       groups
+	relays       relays
 
 	approvalTime time.Duration // see approvalTime; tests do not wait for so long
 	trustTime    time.Duration // see trustTime; likewise

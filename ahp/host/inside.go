@@ -42,7 +42,7 @@ func (h *Host) Within(local, remote net.Addr) (inside bool, marker string) {
 
 // relays has the connections that the host has opened for peers inside, by their local addresses.
 type relays struct {
-	mu    sync.Mutex // no other lock is taken while it is held
+	mu    sync.Mutex                // no other lock is taken while it is held
 	conns map[netip.AddrPort]string // with the peers' markers
 }
 
