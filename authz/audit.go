@@ -11,6 +11,8 @@ type Source struct {
 	ID   string // no other connection ever has it
 	From string // the peer's address
 	Door string // one of Doors
+	// Within is the marker of the terminal that the peer is a process of; "": none, or unknown.
+	Within string
 }
 
 // sourceID is the length of a Source's ID, in base32: 50 bits.

@@ -165,3 +165,19 @@ func TestInvitationsOfOneInviterAreLimited(t *testing.T) {
 		t.Errorf("another inviter's: %v", err)
 	}
 }
+
+func TestInvitationsWithSomethingBehindThemAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, invitationsName)
+	for behind, ok := range map[string]bool{"": true, "\n": true, "garbage": false, "{}": false,
+		"\x00": false} {
+		text := `{"version":1,"invitations":[]}` + behind
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := OpenInvitations(TokenOptions{StateDir: dir, Rand: rand.Reader})
+		if (err == nil) != ok {
+			t.Errorf("with %q behind it: %v", behind, err)
+		}
+	}
+}

@@ -72,6 +72,8 @@ func (f *secretFile[S, P]) open(most int, into any, version *int, all *[]S,
 	decoder.DisallowUnknownFields()
 	if err = decoder.Decode(into); err != nil || *version != 1 {
 		err = errors.New("its format is not known")
+	} else if _, more := decoder.Token(); more != io.EOF {
+		err = errors.New("something follows its end")
 	} else if len(*all) > maxEntries {
 		err = tooMany
 	} else {

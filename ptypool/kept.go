@@ -18,8 +18,9 @@ import (
 // is one.
 type Starter interface {
 	// Start starts p. The files of m still belong to the caller. It fails with the system's error
-	// (syscall.Errno) if the program cannot be executed.
-	Start(p keeper.Program, m keeper.Memory) (*keeper.Child, error)
+	// (syscall.Errno) if the program cannot be executed. If p starts after Start has failed, late
+	// gets it, on a goroutine of its own.
+	Start(p keeper.Program, m keeper.Memory, late func(*keeper.Child)) (*keeper.Child, error)
 }
 
 // Keep has what a keeper must know to continue a terminal without this process. The zero value is
@@ -106,11 +107,11 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Child, error) {
 			return nil, startError(s.Argv[0], underlying(err))
 		}
 	}
-	k, err := p.cfg.Starter.Start(program, s.Keep.Memory)
+	k, err := p.cfg.Starter.Start(program, s.Keep.Memory, p.EndKept)
 	if errors.Is(err, syscall.ENOEXEC) {
 		if script := ScriptArgv(s.Dir, path, program.Argv); script != nil {
 			program.Path, program.Argv = scriptShell, script
-			k, err = p.cfg.Starter.Start(program, s.Keep.Memory)
+			k, err = p.cfg.Starter.Start(program, s.Keep.Memory, p.EndKept)
 		}
 	}
 	if err != nil {

@@ -270,7 +270,7 @@ func TestATakenTerminalHasTheSizeOfItsLog(t *testing.T) {
 	p := newPool(t, Config{Starter: l})
 	marker := p.NewMarker()
 	k, err := l.Start(keeper.Program{ID: "x", Marker: marker, Path: "/bin/sh", Dir: "/",
-		Argv: []string{"sh", "-c", "read x; stty size"}, Env: os.Environ(), Cols: 90, Rows: 20}, keeper.Memory{})
+		Argv: []string{"sh", "-c", "read x; stty size"}, Env: os.Environ(), Cols: 90, Rows: 20}, keeper.Memory{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestWithoutTheSecretNoMarkCountsAsGenuine(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	k, err := l.Start(keeper.Program{ID: "x", Marker: "x", Path: "/bin/sh", Dir: "/", Cols: 80, Rows: 24,
-		Argv: []string{"sh", "-c", `printf '\033]633;C;` + nonce.Genuine + `\aout'; read x`}}, keeper.Memory{})
+		Argv: []string{"sh", "-c", `printf '\033]633;C;` + nonce.Genuine + `\aout'; read x`}}, keeper.Memory{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

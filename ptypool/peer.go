@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,20 +40,30 @@ type searches struct {
 // search is for the sockets of some connections.
 type search struct {
 	sockets map[sockdiag.Socket]string // the marker of the terminal that has it; "": none
+	outside map[sockdiag.Socket]bool   // a process outside of all terminals has it
 	err     error
 	done    chan struct{} // closed when the fields above are final
 }
 
+// ErrNobody says that no process is found that has a socket of this machine: its owner has gone, or
+// it is on its way from one process to another (SCM_RIGHTS, unix(7)), or nobody may look.
+var ErrNobody = errors.New("ptypool: no process outside of the terminals has the socket")
+
 // FindPeer returns the marker, as Find does, of the terminal of which a process has the other end
 // of a connection between local, which is ours, and remote. It is "" if the other end is on another
-// machine or belongs to no terminal. It fails with ErrSearch, or if the system does not tell.
+// machine, or if a process outside of all terminals has it, and none inside. It fails with
+// ErrNobody or ErrSearch, or if the system does not tell: the peer may have caused that.
 //
 // The socket is found by the addresses, at a cost that does not grow with the connections. Then the
-// processes that may belong to terminals are searched: see [proctag.Untouched].
+// processes that may belong to terminals are searched, see [proctag.Untouched], and then all others
+// until the socket is found, the youngest first.
 func (p *Pool) FindPeer(local, remote *net.TCPAddr) (marker string, err error) {
 	socket, err := sockdiag.Peer(local, remote)
-	if errors.Is(err, sockdiag.ErrNone) {
+	if err != nil && !ownAddress(local, remote) {
 		return "", nil
+	}
+	if errors.Is(err, sockdiag.ErrNone) {
+		return "", ErrNobody
 	}
 	if err != nil {
 		return "", err
@@ -69,28 +82,46 @@ func (p *Pool) FindPeer(local, remote *net.TCPAddr) (marker string, err error) {
 		ss.mu.Lock()
 		ss.next = nil // it cannot be joined any more
 		ss.mu.Unlock()
-		s.err = p.search(s.sockets)
+		s.outside, s.err = p.search(s.sockets)
 		ss.running.Unlock()
 		close(s.done)
 	}
 	<-s.done
+	if s.err == nil && s.sockets[socket] == "" && !s.outside[socket] {
+		return "", ErrNobody
+	}
 	return s.sockets[socket], s.err
 }
 
-// search fills in which terminals have the sockets.
-func (p *Pool) search(sockets map[sockdiag.Socket]string) error {
+// ownAddress reports whether remote is an address of this machine.
+func ownAddress(local, remote *net.TCPAddr) bool {
+	if remote.IP.IsLoopback() || remote.IP.Equal(local.IP) {
+		return true
+	}
+	own, err := net.InterfaceAddrs()
+	return err != nil || slices.ContainsFunc(own, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(remote.IP)
+	})
+}
+
+// search fills in which terminals have the sockets, and returns which of the others a process
+// outside of all terminals has.
+func (p *Pool) search(sockets map[sockdiag.Socket]string) (
+	outside map[sockdiag.Socket]bool, err error,
+) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return fmt.Errorf("ptypool: reading the process table: %w", err)
+		return nil, fmt.Errorf("ptypool: reading the process table: %w", err)
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return fmt.Errorf("ptypool: reading the process table: %w", err)
+		return nil, fmt.Errorf("ptypool: reading the process table: %w", err)
 	}
 	wanted := map[string]sockdiag.Socket{}
 	for s := range sockets {
-		wanted[fmt.Sprintf("socket:[%d]", s.Inode)] = s
+		wanted[nameOf(s)] = s
 	}
 	end := time.Now().Add(searchTime)
 	hidden := map[int]string{} // by user: the terminal of a process that lets nobody look
@@ -106,48 +137,79 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) error {
 		}
 		has, err := held(pid, wanted, end)
 		if errors.Is(err, ErrSearch) {
-			return err
+			return nil, err
 		}
 		if len(has) == 0 && !errors.Is(err, fs.ErrPermission) {
 			continue
 		}
 		marker := p.Find(pid)
+		if marker == "" {
+			others = append(others, pid)
+			continue
+		}
 		for _, s := range has {
 			if sockets[s] == "" {
 				sockets[s] = marker
 			}
 		}
-		if err != nil && marker != "" {
+		if err != nil {
 			hidden[userOf(pid)] = marker
 		}
 	}
-	if len(hidden) > 0 {
-		return blame(hidden, others, sockets, wanted, end)
-	}
-	return nil
+	return searchOutside(hidden, others, sockets, wanted, end)
 }
 
-// blame attributes sockets to processes of terminals that cannot be inspected, such as ssh-agent:
-// those sockets of their user that no other process has.
-func blame(hidden map[int]string, others []int, sockets map[sockdiag.Socket]string,
-	wanted map[string]sockdiag.Socket, end time.Time) error {
+// searchOutside returns which of the sockets the processes outside of all terminals have, and fills
+// in those that they have not: processes of terminals that cannot be inspected, such as ssh-agent,
+// may have those of their user.
+//
+// What only another user's process can have is outside, even if this user may not look: programs of
+// terminals are our user's, or such as cannot be inspected.
+func searchOutside(hidden map[int]string, others []int, sockets map[sockdiag.Socket]string,
+	wanted map[string]sockdiag.Socket, end time.Time) (map[sockdiag.Socket]bool, error) {
+	missing := maps.Clone(wanted)
+	maps.DeleteFunc(missing, func(_ string, s sockdiag.Socket) bool { return sockets[s] != "" })
 	outside := map[sockdiag.Socket]bool{}
-	for _, pid := range others {
-		has, err := held(pid, wanted, end)
+	slices.Sort(others)
+	for _, pid := range slices.Backward(others) {
+		if len(missing) == 0 {
+			break
+		}
+		has, err := heldTwice(pid, missing, end)
 		if errors.Is(err, ErrSearch) {
-			return err
+			return nil, err
 		}
 		for _, s := range has {
 			outside[s] = true
+			delete(missing, nameOf(s))
 		}
 	}
-	for s, marker := range sockets {
-		if marker == "" && !outside[s] {
-			sockets[s] = hidden[s.UID]
-		}
+	for _, s := range missing {
+		sockets[s] = hidden[s.UID]
+		own := os.Geteuid()
+		outside[s] = sockets[s] == "" && own != 0 && s.UID != own
 	}
-	return nil
+	return outside, nil
 }
+
+// heldTwice is held for a process that is to have the sockets for longer than a moment: one that
+// only receives a socket, and closes it, is not its owner.
+func heldTwice(pid int, wanted map[string]sockdiag.Socket, end time.Time) (has []sockdiag.Socket,
+	err error) {
+	has, err = held(pid, wanted, end)
+	if len(has) == 0 || err != nil {
+		return nil, err
+	}
+	again := map[string]sockdiag.Socket{}
+	for _, s := range has {
+		again[nameOf(s)] = s
+	}
+	runtime.Gosched()
+	return held(pid, again, end)
+}
+
+// nameOf returns a socket's name in /proc/PID/fd.
+func nameOf(s sockdiag.Socket) string { return fmt.Sprintf("socket:[%d]", s.Inode) }
 
 // held returns which of the wanted sockets, named as in /proc/PID/fd, a process has. It fails with
 // ErrSearch once it is end.

@@ -116,8 +116,10 @@ func (c *conn) login(g authz.Grant) error {
 	if c.host != nil {
 		return errors.New("somebody has logged in already")
 	}
-	g.Principal.Inside = g.Principal.Inside ||
-		c.cfg.Host.Inside(c.nc.LocalAddr(), c.nc.RemoteAddr())
+	if !g.Principal.Inside {
+		g.Principal.Inside, c.source.Within = c.cfg.Host.Within(c.nc.LocalAddr(),
+			c.nc.RemoteAddr())
+	}
 	g.From = c.source
 	hc, err := c.cfg.Host.ConnectFrom(g.Principal, host.DoorSSH, c.source)
 	if err != nil {

@@ -90,6 +90,7 @@ func newConn(s *Server, nc net.Conn, a *admit.Admission, by origin) *conn {
 		door = host.DoorFleet
 	}
 	c.source = authz.NewSource(nc.RemoteAddr(), door)
+	c.source.Within = by.within
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.in = &intake{unread: &s.unread, patience: s.patience, background: c.inBackground,
 		inlets: map[*inlet]struct{}{}}

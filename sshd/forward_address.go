@@ -97,7 +97,7 @@ func (c *conn) relay(nc net.Conn) net.Conn {
 	if !ok || !c.principal().Inside {
 		return nc
 	}
-	return &relayed{TCPConn: tcp, over: sync.OnceFunc(c.cfg.Host.Relay(tcp))}
+	return &relayed{TCPConn: tcp, over: sync.OnceFunc(c.cfg.Host.Relay(tcp, c.source.Within))}
 }
 
 // relayed is a connection that carries what a peer inside a terminal sends.

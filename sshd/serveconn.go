@@ -9,9 +9,9 @@ import (
 )
 
 // ServeConn serves an SSH connection whose peer another door has already proven to be p, until it
-// ends, and closes nc. No key is asked for.
-func (s *Server) ServeConn(nc net.Conn, p authz.Principal) {
-	s.admit(nc, origin{proven: &p}, func(serve func()) { serve() })
+// ends, and closes nc. No key is asked for. within is its Source's Within.
+func (s *Server) ServeConn(nc net.Conn, p authz.Principal, within string) {
+	s.admit(nc, origin{proven: &p, within: within}, func(serve func()) { serve() })
 }
 
 // provenConfig is the configuration for such a peer.

@@ -169,6 +169,7 @@ func (s *Server) start(nc net.Conn) {
 // origin is who has proven the peer of a connection; zero: nobody has.
 type origin struct {
 	proven  *authz.Principal // another door
+	within  string           // see authz.Source, of a peer that another door has proven
 	carried *Carried         // another host
 }
 

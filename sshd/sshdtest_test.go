@@ -27,7 +27,8 @@ import (
 func TestMain(m *testing.M) {
 	hosttest.Main(m, hosttest.Program{Variable: crowdVariable, Run: crowdMain},
 		hosttest.Program{Variable: filesVariable, Run: filesMain},
-		hosttest.Program{Variable: stormVariable, Run: stormMain})
+		hosttest.Program{Variable: stormVariable, Run: stormMain},
+		hosttest.Program{Variable: passedVariable, Run: passedMain})
 }
 
 // patience bounds every wait of the tests. It is reached by failures only.

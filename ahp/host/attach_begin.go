@@ -10,8 +10,8 @@ import (
 
 // Attach shows t. The caller writes first, before anything that it pulls: a redraw for a window, or
 // the retained output for a stream. What is pulled follows it exactly, with nothing lost and
-// nothing twice. Attach returns *authz.Denied if the principal may not look, *ahp.Error if the
-// terminal has been disposed, or why the connection has ended. The Attach must be closed.
+// nothing twice. Attach returns *authz.Denied if the principal may not look, *LoopError, *ahp.Error
+// if the terminal has been disposed, or why the connection has ended. The Attach must be closed.
 func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
 	h := c.host
 	if c.ctx.Err() != nil {
@@ -19,6 +19,11 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 	}
 	if h.lookup(t.uri) != t {
 		return nil, nil, ErrGone
+	}
+	if o.Cols > 0 {
+		if err := c.checkLoop(t); err != nil {
+			return nil, nil, err
+		}
 	}
 	a = &Attach{
 		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true),
@@ -28,17 +33,29 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 	if first, err = a.begin(); err != nil {
 		return nil, nil, err
 	}
+	a.register()
+	if a.hasWindow() {
+		if err := c.checkLoop(t); err != nil { // another viewer has come at the same moment
+			a.Close()
+			return nil, nil, err
+		}
+	}
+	return a, first, nil
+}
+
+// register has others find the attach.
+func (a *Attach) register() {
+	c, t, h := a.conn, a.t, a.conn.host
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.attaches[a] = struct{}{}
 	if a.hasWindow() {
 		h.watchers.join(a, a.since)
 	}
-	if h.terminals[t.uri] == t && !o.quiet {
+	if h.terminals[t.uri] == t && !a.opts.quiet {
 		h.lastUsed[c.principal.ID] = lastUse{t, h.now()}
 		h.noteUse(c.principal.ID, h.lastUsed[c.principal.ID])
 	}
-	return a, first, nil
 }
 
 func (a *Attach) begin() (first []byte, err error) {

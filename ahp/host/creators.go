@@ -181,10 +181,16 @@ func (h *Host) AgentHolder(pid int) string {
 // what p came in with when it created the terminal: when it is withdrawn, connections from inside
 // the terminal end as well. inside is false for a process of no terminal.
 func (h *Host) CreatorOf(pid int) (p authz.Principal, proof Proof, inside bool) {
+	p, proof, within := h.CreatorWithin(pid)
+	return p, proof, within != ""
+}
+
+// CreatorWithin is CreatorOf, and returns the marker of the terminal; "": the process is of none.
+func (h *Host) CreatorWithin(pid int) (p authz.Principal, proof Proof, within string) {
 	marker := h.pool.Find(pid)
 	if marker == "" {
-		return authz.Principal{}, nil, false
+		return authz.Principal{}, nil, ""
 	}
 	c := h.creators.of(marker)
-	return c.principal, c.proof, true
+	return c.principal, c.proof, marker
 }

@@ -11,8 +11,8 @@ import (
 // has ended and neither NAME nor URI find the terminal any more; processes that the program left
 // behind may still have to be killed. The exit reaches the channel first, then the root's list
 // changes, then the channel's readers are released. It returns *authz.Denied if the connection's
-// principal may not dispose of t. An SSH session, which has no clientId of its choice, owns a
-// client-executed terminal by its key alone.
+// principal may not dispose of t, and *keeper.StoppedError. An SSH session, which has no clientId
+// of its choice, owns a client-executed terminal by its key alone.
 func (c *Conn) Dispose(t *Terminal) error {
 	s := step{conn: c, principal: c.principal}
 	if !c.Initialized() {
@@ -23,7 +23,9 @@ func (c *Conn) Dispose(t *Terminal) error {
 	}
 	by := s.name()
 	t.ending("by " + by)
-	c.host.removeFor(t, by, c)
+	if err := c.host.removeFor(t, by, c); err != nil {
+		return err
+	}
 	c.host.log.Info("terminal disposed", "name", t.Name(), "principal", by)
 	return nil
 }

@@ -1,19 +1,57 @@
 package host
 
+import "time"
+
 // remove ends t with all its processes and forgets it. by is the name of whoever wants that; "":
 // nobody does. It may be called by several at a time; each call returns when t cannot be found any
 // more.
-func (h *Host) remove(t *Terminal, by string) { h.removeFor(t, by, nil) }
+func (h *Host) remove(t *Terminal, by string) {
+	_ = h.removeFor(t, by, nil) // if that fails, the terminal is listed when the keeper goes on
+}
 
-// removeFor is remove; from is the connection of by, or nil.
-func (h *Host) removeFor(t *Terminal, by string, from *Conn) {
+// removeFor is remove; from is the connection of by, or nil. It fails with *keeper.StoppedError if
+// the keeper does not say that the program has ended. Then the terminal stays listed.
+func (h *Host) removeFor(t *Terminal, by string, from *Conn) error {
 	notice := ""
 	if by != "" {
 		notice = "disposed by " + Printable(by)
 	}
 	t.exec.end(hangupGrace, notice)
-	<-t.life.done
+	if err := h.awaitEnd(t); err != nil {
+		return err
+	}
 	h.forgetFor(t, by, from)
+	return nil
+}
+
+const (
+	// firstCheck is when awaitEnd first asks whether the keeper answers: most programs have ended.
+	firstCheck = 100 * time.Millisecond
+	// nextCheck is the pause between two such questions.
+	nextCheck = time.Second
+)
+
+// awaitEnd waits for t's end, as long as the keeper, which tells that, answers. It fails with
+// *keeper.StoppedError.
+func (h *Host) awaitEnd(t *Terminal) error {
+	pause := time.NewTimer(firstCheck)
+	defer pause.Stop()
+	for {
+		select {
+		case <-t.life.done:
+			return nil
+		case <-pause.C:
+		}
+		from := h.cfg().Keeper
+		if from == nil || t.Client() {
+			<-t.life.done
+			return nil
+		}
+		if err := from.Check(); err != nil && !t.exitedNow() {
+			return err
+		}
+		pause.Reset(nextCheck)
+	}
 }
 
 // forget takes an exited terminal out of the host, for by as in remove. Processes that it left in

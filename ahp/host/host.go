@@ -95,6 +95,8 @@ type Keeper interface {
 	ptypool.Starter
 	// Seals reports whether it gives shells their nonces.
 	Seals() bool
+	// Check fails with *keeper.StoppedError if the keeper does not answer.
+	Check() error
 	// List returns what is kept.
 	List() ([]keeper.Info, error)
 	// Take hands over one of them, which nobody else reads from then on.
@@ -109,9 +111,11 @@ type Host struct {
 	now      func() time.Time
 	store    *store.Store
 	first    uint64 // the serverSeq that it has begun after
-	pool     *ptypool.Pool
-	groups   groups
-	relays   relays
+
+	notesDamaged bool // see NotesDamaged; never changes once the host is known
+	pool         *ptypool.Pool
+	groups       groups
+	relays       relays
 
 	approvalTime time.Duration // see approvalTime; tests do not wait for so long
 	trustTime    time.Duration // see trustTime; likewise

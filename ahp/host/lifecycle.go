@@ -15,7 +15,7 @@ import (
 )
 
 // New returns a Host with the terminals that an earlier one has left in the state folder. It must
-// be shut down.
+// be shut down. It fails with *keeper.StoppedError.
 func New(cfg Config) (*Host, error) {
 	h := &Host{
 		log: cfg.Log, auditLog: cfg.Audit, now: cfg.Now,
@@ -55,13 +55,17 @@ func New(cfg Config) (*Host, error) {
 		pool.Starter = cfg.Keeper
 	}
 	h.pool = ptypool.New(pool)
+	kept, err := h.takeKept()
+	if err != nil {
+		return nil, err
+	}
 	h.list.publish = h.store.PublishTerminals
 	if err := h.recordings.Open(cfg.StateDir); err != nil {
 		h.log.Warn("some recordings cannot be read, and are left aside", "err", err)
 	}
 	h.memory.begin(h.boundMemory) // before terminals print
 	used := h.readNotes()
-	h.restore()
+	h.restore(kept)
 	keyframes := &spills{folders: h.folders, log: h.log, size: spillFileSize}
 	h.indexes = history.NewCache(func(p []byte) (io.ReaderAt, int64, error) {
 		if !h.maySpill() {

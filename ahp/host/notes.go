@@ -6,6 +6,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/journal"
+	"termhost/authz"
 )
 
 // note writes a note for the next host. It may be called with any lock held.
@@ -46,8 +47,15 @@ func (h *Host) readNotes() (used []*journal.Used) {
 	})
 	if err != nil {
 		h.log.Warn("not all that the last host knew of its clients can be read", "err", err)
+		h.notesDamaged = true
 	}
 	return used
+}
+
+// NotesDamaged reports whether this host could not read all that the last one knew of its clients.
+// Only those who may take part are told.
+func (c *Conn) NotesDamaged() bool {
+	return c.host.notesDamaged && c.principal.Role >= authz.Operator && c.principal.Guest == ""
 }
 
 func (h *Host) readNote(n journal.Note) {

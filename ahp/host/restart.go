@@ -35,7 +35,8 @@ type remains struct {
 // This is the whole restart: a host lists the terminals that an earlier one has left in the state
 // folder and with the keeper.
 //
-//	restore                        finds them: takeKept from the keeper, readAll from the folder
+//	takeKept                       takes them from the keeper
+//	restore                        finds them, readAll from the folder
 //	  restoreTerminal              decides what becomes of each; restoreListed lists it
 //	    restoreRunning             its program runs, and the keeper has it
 //	    restoreClientExecuted      its program runs elsewhere, and its owner may come back
@@ -45,7 +46,7 @@ type remains struct {
 
 // restore lists the terminals that an earlier host has left, and sets aside what cannot be read.
 // New calls it, before anybody knows the host.
-func (h *Host) restore() {
+func (h *Host) restore(kept map[string]*keeper.Child) {
 	dir := h.cfg().StateDir
 	if dir == "" {
 		return
@@ -66,7 +67,6 @@ func (h *Host) restore() {
 		h.log.Warn("what stands among the terminals of the last host is none: move it away",
 			"file", file)
 	}
-	kept := h.takeKept()
 	found := h.readAll(left, kept)
 	// The youngest of a NAME is the one that counts.
 	slices.SortFunc(found, func(a, b *remains) int {
@@ -91,24 +91,31 @@ func (h *Host) restore() {
 }
 
 // takeKept takes all terminals from the keeper, by their IDs. The keeper no longer writes their
-// logs.
-func (h *Host) takeKept() map[string]*keeper.Child {
+// logs. If the keeper does not answer, no host may go on: it would take the terminals for ended.
+func (h *Host) takeKept() (map[string]*keeper.Child, error) {
 	kept := map[string]*keeper.Child{}
 	from := h.cfg().Keeper
 	if from == nil {
-		return kept
+		return kept, nil
 	}
+	var stopped *keeper.StoppedError
 	list, err := from.List()
+	if errors.As(err, &stopped) {
+		return nil, err
+	}
 	if err != nil {
 		h.log.Error("the keeper does not say which terminals it has", "err", err)
 	}
 	for _, info := range list {
 		if kept[info.ID], err = from.Take(info.ID); err != nil {
 			delete(kept, info.ID)
+			if errors.As(err, &stopped) {
+				return nil, err
+			}
 			h.log.Error("the keeper does not hand over a terminal", "id", info.ID, "err", err)
 		}
 	}
-	return kept
+	return kept, nil
 }
 
 // readAll reads the folders of terminals, several at a time.

@@ -21,3 +21,23 @@ func TestWhatIsNotSeenIsNotPrinted(t *testing.T) {
 		}
 	}
 }
+
+func TestATitleThatAViewerHasMadeIsNoPrograms(t *testing.T) {
+	for title, want := range map[string]string{
+		"3 want you · vim":                           "vim",
+		"1 wants you · 3 want you · 2 want you · sh": "sh",
+		"[0] 0:bash \"12 want you · make\"":          "[0] 0:bash \"make\"",
+		"3 want you · ":                              "",
+		"3 want you":                                 "3 want you",
+		"they want you · or not":                     "they want you · or not",
+	} {
+		if got := host.CleanTitle(title); got != want {
+			t.Errorf("%q is %q, want %q", title, got, want)
+		}
+	}
+	for n := range 13 {
+		if got := host.CleanTitle(host.WantTitle(n) + "x"); got != "x" {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}

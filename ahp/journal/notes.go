@@ -37,6 +37,9 @@ type Note struct {
 	Spent   *Spent   `json:"spent,omitempty"`
 	Guarded *Guarded `json:"guarded,omitempty"`
 	Asks    int64    `json:"asks,omitempty"` // the number of the last ask's name
+	// Lines begins a file: how many lines it has at least, this one included. Files of earlier
+	// versions have none.
+	Lines int `json:"lines,omitempty"`
 }
 
 // Client is a clientId and the principal that it is bound to.
@@ -69,8 +72,9 @@ type Guarded struct {
 	On   bool   `json:"on"`
 }
 
-// ReadNotes calls visit with an earlier host's notes. If the file is damaged, it visits the intact
-// notes, moves the file aside and returns an error. stateDir "": there are none.
+// ReadNotes calls visit with an earlier host's notes. If the file is damaged, empty or too short,
+// it visits the intact notes, moves the file aside and returns an error. stateDir "": there are
+// none.
 func ReadNotes(stateDir string, visit func(Note)) error {
 	if stateDir == "" {
 		return nil
@@ -80,18 +84,27 @@ func ReadNotes(stateDir string, visit func(Note)) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	damaged := 0
+	damaged, intact, least := 0, 0, 0
 	for line := range bytes.Lines(text) {
 		var n Note
 		switch {
+		case json.Unmarshal(line, &n) == nil && n.Lines > 0:
+			intact, least = intact+1, n.Lines
 		case json.Unmarshal(line, &n) == nil:
+			intact++
 			visit(n)
-		case bytes.HasSuffix(line, []byte("\n")), !bytes.HasPrefix(line, []byte("{")):
-			damaged++ // else it is the line that a host was writing when it was killed
+		case bytes.HasSuffix(line, []byte("\n")), !bytes.HasPrefix(line, []byte("{")), least > 0:
+			damaged++ // else an earlier version was writing the line when it was killed
 		}
 	}
-	if damaged > 0 {
+	switch {
+	case err != nil:
+	case intact == 0:
+		err = errors.New("nothing of it can be read")
+	case damaged > 0:
 		err = fmt.Errorf("%d lines of it are damaged", damaged)
+	case intact < least:
+		err = fmt.Errorf("its end is missing: it has %d of %d lines", intact, least)
 	}
 	if err != nil {
 		to := path + damagedSuffix
@@ -109,7 +122,9 @@ func (ns *Notes) Rewrite(stateDir string, each func(add func(Note))) error {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
 	var text []byte
-	each(func(n Note) { text = n.append(text) })
+	lines := 1
+	each(func(n Note) { text, lines = n.append(text), lines+1 })
+	text = append(Note{Lines: lines}.append(nil), text...)
 	path := filepath.Join(stateDir, notesFile)
 	err := statefile.Replace(path, text)
 	if err == nil {

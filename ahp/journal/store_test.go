@@ -113,19 +113,48 @@ func TestNotesAreReadInOrder(t *testing.T) {
 func TestDamagedNotesAreMovedAside(t *testing.T) {
 	t.Parallel()
 	for text, damaged := range map[string]bool{
-		"{\"asks\":1}\n{\"asks\":2": false, // a host was killed
-		"{\"asks\":1}\nrubbish\n":   true,
-		"{\"asks\":1}\n\x00\x00":    true,
+		"{\"asks\":1}\n{\"asks\":2":                   false, // a host was killed
+		"{\"asks\":1}\nrubbish\n":                     true,
+		"{\"asks\":1}\n\x00\x00":                      true,
+		"{\"lines\":2}\n{\"asks\":1}\n":               false,
+		"{\"lines\":2}\n{\"asks\":1}\n{\"asks\":2}\n": false, // another one was added
+		"{\"lines\":3}\n{\"asks\":1}\n":               true,
+		"{\"lines\":3}\n{\"asks\":1}\n{\"ask":         true,
+		"{\"lines\":2}\n{\"asks\":1}\n{\"ask":         true,
 	} {
 		state := t.TempDir()
 		file := filepath.Join(state, "host.journal")
 		must(t, os.WriteFile(file, []byte(text), 0o600))
 		all, err := notesIn(t, state)
-		if len(all) != 1 || (err != nil) != damaged {
+		want := 1 + strings.Count(text, `{"asks":2}`)
+		if len(all) != want || (err != nil) != damaged {
 			t.Errorf("%q: %q, %v", text, all, err)
 		}
 		if _, aside := os.Stat(file + ".damaged"); (aside == nil) != damaged {
 			t.Errorf("%q: aside: %v", text, aside)
+		}
+	}
+}
+
+// TestNotesThatAreCutAnywhereInWhatWasRewrittenAreTold: also when the file is empty, or ends with a
+// line.
+func TestNotesThatAreCutAnywhereInWhatWasRewrittenAreTold(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	var ns journal.Notes
+	must(t, ns.Rewrite(state, func(add func(journal.Note)) {
+		add(journal.Note{Guarded: &journal.Guarded{Name: "a", On: true}})
+		add(journal.Note{Asks: 7})
+	}))
+	ns.Close()
+	whole, err := os.ReadFile(filepath.Join(state, "host.journal"))
+	must(t, err)
+	for n := range whole {
+		state := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(state, "host.journal"), whole[:n], 0o600))
+		_, err := notesIn(t, state)
+		if onlyLineEnd := n == len(whole)-1; (err == nil) != onlyLineEnd {
+			t.Errorf("cut to %q: %v", whole[:n], err)
 		}
 	}
 }

@@ -152,7 +152,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			})
 		}
 	case *net.UnixConn:
-		d.principal, d.proof, d.refusal = l.server.unixPeer(c, d.source)
+		d.principal, d.proof, d.refusal = l.server.unixPeer(c, &d.source)
 	}
 	if l.name == host.DoorUnix && d.refusal == nil && d.principal.ID == "" {
 		d.refusal = errNoPeer // not a unix socket at all

@@ -135,7 +135,7 @@ func TestAHandlerCanFollowItsPeersCredentials(t *testing.T) {
 
 // The configuration may not put AHP where it would hide another route.
 func TestTheConfigurationKnowsTheFixedPaths(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.SSH = func(net.Conn, authz.Principal) {} })
+	w := newWorld(t, func(c *Config) { c.SSH = func(net.Conn, authz.Principal, string) {} })
 	file := filepath.Join(t.TempDir(), "config.toml")
 	for _, row := range w.server.cfg().routes[1:] { // the first is AHP itself
 		check(t, os.WriteFile(file, fmt.Appendf(nil, "[http]\npath = %q\n", row.Path), 0o600))

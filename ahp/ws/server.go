@@ -62,7 +62,7 @@ type Config struct {
 	Fleet *relay.Doorway
 	// SSH serves an SSH connection that p has asked for on the unix socket until
 	// it ends, and closes it; nil: this is not offered.
-	SSH func(c net.Conn, p authz.Principal)
+	SSH func(c net.Conn, p authz.Principal, within string)
 	// Routes are answered beside AHP, health, metrics and SSH. None may have the
 	// path of one of those.
 	Routes []Route

@@ -25,7 +25,7 @@ func (s *Server) ssh(w http.ResponseWriter, r *http.Request, p Peer) error {
 		return nil // the peer has gone
 	}
 	defer p.Follow(func(error) { nc.Close() })()
-	s.cfg().SSH(&readAhead{Conn: nc, r: rw.Reader}, p.Principal)
+	s.cfg().SSH(&readAhead{Conn: nc, r: rw.Reader}, p.Principal, p.source.Within)
 	return nil
 }
 

@@ -111,7 +111,7 @@ func ended(proof host.Proof) error {
 // terminals, or left running by one, counts as the terminal's creator; proof, if not nil, is then
 // the creator's. This keeps honest programs apart, but stops no malicious one, which has the host's
 // user id and other ways.
-func (s *Server) unixPeer(c *net.UnixConn, source authz.Source) (
+func (s *Server) unixPeer(c *net.UnixConn, source *authz.Source) (
 	p authz.Principal, proof host.Proof, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -127,7 +127,8 @@ func (s *Server) unixPeer(c *net.UnixConn, source authz.Source) (
 	if cred.Uid != 0 && int(cred.Uid) != os.Geteuid() {
 		return authz.Principal{}, nil, errForeign
 	}
-	if p, proof, inside := s.cfg().Host.CreatorOf(int(cred.Pid)); inside {
+	if p, proof, within := s.cfg().Host.CreatorWithin(int(cred.Pid)); within != "" {
+		source.Within = within
 		switch {
 		case p == (authz.Principal{}):
 			err = errForgotten
@@ -143,7 +144,7 @@ func (s *Server) unixPeer(c *net.UnixConn, source authz.Source) (
 	if cred.Pid <= 0 || unix.Kill(int(cred.Pid), 0) != nil {
 		return authz.Principal{}, nil, errPeerGone
 	}
-	p, proof = s.user(cred.Uid, source)
+	p, proof = s.user(cred.Uid, *source)
 	return p, proof, nil
 }
 

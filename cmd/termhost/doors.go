@@ -133,7 +133,9 @@ func (s *server) webConfig() ws.Config {
 		RequestsPerSecond: s.requestsPerSecond(),
 		Extend:            s.extend,
 		Fleet:             &s.doorway,
-		SSH:               func(c net.Conn, p authz.Principal) { s.ssh.ServeConn(c, p) },
+		SSH: func(c net.Conn, p authz.Principal, within string) {
+			s.ssh.ServeConn(c, p, within) // it is made later
+		},
 		Routes: append(page.Routes(page.Config{
 			Authority: s.access.Authority, AHPPath: cfg.Path, Log: s.log,
 			Room: func(g authz.Grant, p ws.Peer) error { return s.web.Room(g, p) },

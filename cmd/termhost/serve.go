@@ -23,7 +23,10 @@ import (
 
 const (
 	// shutdownTime bounds a shutdown: the grace after SIGHUP, and time to write the last output.
-	shutdownTime = 10 * time.Second
+	shutdownTime = 8 * time.Second
+	// endTime is how long after the signal the process ends at the latest: before a service manager
+	// or a person would lose patience.
+	endTime = 9500 * time.Millisecond
 	// confirmTime is how long a second ^C confirms the first: long enough to read the question,
 	// short enough that a slip of the fingers an hour later confirms nothing.
 	confirmTime = 3 * time.Second
@@ -77,6 +80,12 @@ func serve(c *call) int {
 		case <-ctx.Done():
 		}
 	}()
+	s.endWhenStopped(ctx, cancel)
+	lastResort := time.AfterFunc(endTime, func() {
+		log.Error("the host does not end by itself, and is ended")
+		os.Exit(exitFailure)
+	})
+	defer lastResort.Stop()
 	shutdown := s.shutdown
 	if s.leaves(sig) {
 		shutdown = func(ctx context.Context) error { return s.leave(ctx, std.out) }
@@ -85,6 +94,20 @@ func serve(c *call) int {
 		log.Warn("shutdown was not clean", "err", err)
 	}
 	return code
+}
+
+// endWhenStopped ends a shutdown's wait for the ends of programs, by calling cancel, if the keeper,
+// which tells them, does not answer.
+func (s *server) endWhenStopped(ctx context.Context, cancel func()) {
+	if s.keeper == nil {
+		return
+	}
+	go func() {
+		if err := s.keeper.Check(); err != nil && ctx.Err() == nil {
+			s.log.Error("the host ends without waiting for its keeper", "err", err)
+			cancel()
+		}
+	}()
 }
 
 // failConfig says why a host does not start with its configuration, and returns the exit code.

@@ -45,7 +45,9 @@ func (l *Link) Watch(ctx context.Context) {
 		}
 		told = false
 		began := time.Now()
-		l.handOver(c)
+		for !l.handOver(c) && ctx.Err() == nil && !c.isGone() {
+			pause(ctx, restartTime)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -84,8 +86,9 @@ func (l *Link) awaitRestart(ctx context.Context) {
 	}
 }
 
-// handOver has a keeper adopt the terminals of dead keepers.
-func (l *Link) handOver(c *Client) {
+// handOver has a keeper adopt the terminals of dead keepers. It returns false if the keeper does
+// not answer.
+func (l *Link) handOver(c *Client) bool {
 	l.mu.Lock()
 	orphans := l.orphans
 	l.orphans = nil
@@ -93,12 +96,13 @@ func (l *Link) handOver(c *Client) {
 	adopted := 0
 	for i, t := range orphans {
 		err := c.adopt(t)
+		var stopped *StoppedError
 		switch {
-		case errors.Is(err, ErrGone):
+		case errors.Is(err, ErrGone), errors.As(err, &stopped):
 			l.mu.Lock()
 			l.orphans = append(l.orphans, orphans[i:]...)
 			l.mu.Unlock()
-			return
+			return stopped == nil
 		case errors.Is(err, errOver):
 		case err != nil:
 			l.Log.Warn("a terminal ends with this host: the new keeper does not take it",
@@ -110,6 +114,7 @@ func (l *Link) handOver(c *Client) {
 	if adopted > 0 {
 		l.Log.Info("another keeper has the terminals", "pid", c.Pid, "terminals", adopted)
 	}
+	return true
 }
 
 // errOver says that a terminal has ended, and needs no keeper.
@@ -147,13 +152,16 @@ func (c *Client) adopt(t *Child) error {
 	c.mu.Lock()
 	c.terms[t.ID] = t
 	c.mu.Unlock()
-	answers, err := c.request(message{
+	seq, answers, err := c.request(message{
 		Op: opAdopt, Terms: []Info{info}, Note: t.Note, Secret: t.Secret,
 		Log: t.place.log, ExitFile: t.place.exit, files: files,
 	})
 	t.mu.Unlock()
 	if err == nil {
-		err = await(answers, func(message) {})
+		err = c.await(seq, answers, func(message) {}, func(m message) {
+			closeFiles(m.files)
+			c.tell(message{Op: opForget, ID: t.ID}) // it is passed on again
+		})
 	}
 	if err != nil {
 		c.drop(t)

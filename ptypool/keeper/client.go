@@ -50,6 +50,9 @@ type Client struct {
 	conn *conn
 	done chan struct{} // closed when the keeper is gone
 	left atomic.Bool   // Close was called
+	// stopped: a request was given up, and the keeper has not answered since.
+	stopped atomic.Bool
+	out     outbox
 	// Pid, Version and Boot are the keeper's process id, its program's version, and the boot id of
 	// the machine.
 	Pid           int
@@ -58,7 +61,7 @@ type Client struct {
 
 	mu      sync.Mutex // guards the fields below
 	seq     uint64
-	waiting map[uint64]chan message
+	waiting map[uint64]*request
 	terms   map[string]*Child
 }
 
@@ -87,8 +90,9 @@ func Dial(folder, version string) (*Client, error) {
 	}
 	c := &Client{
 		conn: &conn{UnixConn: nc}, done: make(chan struct{}),
-		waiting: map[uint64]chan message{}, terms: map[string]*Child{},
+		waiting: map[uint64]*request{}, terms: map[string]*Child{},
 	}
+	c.out.conn = c.conn
 	if err := c.hello(version); err != nil {
 		nc.Close()
 		return nil, err
@@ -108,6 +112,9 @@ func (c *Client) hello(version string) error {
 		m, err = c.conn.receive()
 	}
 	_ = c.conn.SetDeadline(time.Time{})
+	if stopped := unanswered(c.conn, err); stopped != nil {
+		return stopped
+	}
 	switch {
 	case err != nil: // the keeper is ending, or refuses our user
 		return fmt.Errorf("%w: %w", ErrGone, err)
@@ -134,14 +141,8 @@ func (c *Client) receive() {
 		if m.Op == opExited && len(m.Terms) == 1 {
 			c.exited(m.Terms[0])
 		}
-		c.mu.Lock()
-		to := c.waiting[m.Seq]
-		if !m.More {
-			delete(c.waiting, m.Seq)
-		}
-		c.mu.Unlock()
-		if m.Op == opAnswer && to != nil {
-			to <- m
+		if m.Op == opAnswer {
+			c.answered(m)
 		} else {
 			closeFiles(m.files)
 		}
@@ -150,8 +151,8 @@ func (c *Client) receive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.done)
-	for _, to := range c.waiting {
-		close(to)
+	for _, r := range c.waiting {
+		close(r.answers)
 	}
 	c.waiting = nil
 }
@@ -166,56 +167,51 @@ func (c *Client) exited(i Info) {
 	}
 }
 
-// ask sends a request and calls each with every message of the answer. It fails with ErrGone, or
-// with the keeper's error, which unwraps to the system's error if it is one.
-func (c *Client) ask(m message, each func(message)) error {
-	answers, err := c.request(m)
+// ask sends a request and calls each with every message of the answer. It fails with ErrGone, with
+// *StoppedError, or with the keeper's error, which unwraps to the system's error if it is one.
+func (c *Client) ask(m message, each func(message)) error { return c.askFor(m, each, nil) }
+
+// askFor is ask for a request that can be undone: late gets an answer that comes after askFor has
+// failed with *StoppedError.
+func (c *Client) askFor(m message, each, late func(message)) error {
+	seq, answers, err := c.request(m)
 	if err != nil {
 		return err
 	}
-	return await(answers, each)
+	return c.await(seq, answers, each, late)
 }
 
-// request sends a request and returns where its answer comes: see await.
-func (c *Client) request(m message) (answers <-chan message, err error) {
-	to := make(chan message, answerPage)
+// request sends a request and returns where its answer comes: see await. It fails at once while the
+// keeper does not answer an earlier one.
+func (c *Client) request(m message) (seq uint64, answers <-chan message, err error) {
+	if c.stopped.Load() && m.Op != opCheck {
+		return 0, nil, &StoppedError{c.Pid}
+	}
+	r := &request{answers: make(chan message, answerPage)}
 	c.mu.Lock()
 	if c.waiting == nil {
 		c.mu.Unlock()
-		return nil, ErrGone
+		return 0, nil, ErrGone
 	}
 	c.seq++
 	m.Seq = c.seq
-	c.waiting[m.Seq] = to
+	c.waiting[m.Seq] = r
 	c.mu.Unlock()
-	if err := c.conn.send(m); err != nil {
-		c.mu.Lock()
-		delete(c.waiting, m.Seq)
-		c.mu.Unlock()
-		if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) ||
-			errors.Is(err, net.ErrClosed) {
-			return nil, ErrGone
-		}
-		return nil, err
+	m.Until = monotonic() + Patience.Nanoseconds()
+	p, err := m.encode()
+	if err == nil {
+		err = c.out.post(p)
 	}
-	return to, nil
-}
-
-// await calls each with every message of an answer.
-func await(answers <-chan message, each func(message)) error {
-	for a := range answers {
-		switch {
-		case a.Errno != 0:
-			return a.Errno
-		case a.Error != "":
-			return errors.New(a.Error)
-		}
-		each(a)
-		if !a.More {
-			return nil
-		}
+	if err == nil {
+		return m.Seq, r.answers, nil
 	}
-	return ErrGone
+	c.mu.Lock()
+	delete(c.waiting, m.Seq)
+	c.mu.Unlock()
+	if isGone(err) {
+		err = ErrGone
+	}
+	return 0, nil, err
 }
 
 // Gone is closed when the keeper has ended or the connection was closed.
@@ -244,9 +240,10 @@ type Memory struct {
 	Decided *os.File   // likewise: what people have decided about the terminal
 }
 
-// Start starts a program. The files of m still belong to the caller. It fails with ErrGone, or with
-// the system's error (syscall.Errno) of execve(2).
-func (c *Client) Start(p Program, m Memory) (*Child, error) {
+// Start starts a program. The files of m still belong to the caller. It fails with ErrGone,
+// *StoppedError, or with the system's error (syscall.Errno) of execve(2). If the program starts
+// after Start has failed with *StoppedError, late gets it, on a goroutine of its own, to end it.
+func (c *Client) Start(p Program, m Memory, late func(*Child)) (*Child, error) {
 	fd, err := programFile(p)
 	if err != nil {
 		return nil, err
@@ -291,7 +288,7 @@ func (c *Client) Start(p Program, m Memory) (*Child, error) {
 			return nil, err
 		}
 	}
-	return c.obtain(t, p.ID, message{Op: opStart, files: append(files, t.files...)})
+	return c.obtain(t, p.ID, message{Op: opStart, files: append(files, t.files...)}, late)
 }
 
 // Seals reports whether the keeper gives shells their nonces (Program.Grant). A keeper of an older
@@ -329,15 +326,23 @@ func programFile(p Program) (fd int, err error) {
 // Take takes over the terminal with that id: from then on only this process reads its output.
 func (c *Client) Take(id string) (*Child, error) {
 	t := &Child{client: c, exitKnown: make(chan struct{})}
-	return c.obtain(t, id, message{Op: opTake, ID: id})
+	return c.obtain(t, id, message{Op: opTake, ID: id}, nil)
 }
 
-// obtain fills in t from the answer to a request.
-func (c *Client) obtain(t *Child, id string, request message) (*Child, error) {
+// obtain fills in t from the answer to a request. late, if it is not nil, gets what a late answer
+// is about.
+func (c *Client) obtain(
+	t *Child, id string, request message, late func(*Child),
+) (*Child, error) {
 	c.mu.Lock()
 	c.terms[id] = t // its end may be reported right after the answer
 	c.mu.Unlock()
-	err := c.ask(request, func(m message) {
+	var undo func(message)
+	if late != nil {
+		secret := t.Secret
+		undo = func(m message) { c.undo(id, secret, m, late) }
+	}
+	err := c.askFor(request, func(m message) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if len(m.Terms) == 1 {
@@ -350,7 +355,7 @@ func (c *Client) obtain(t *Child, id string, request message) (*Child, error) {
 		if m.Secret != "" {
 			t.Secret = m.Secret
 		}
-	})
+	}, undo)
 	if err == nil && t.ID != id {
 		err = errors.New("keeper: the answer is about another terminal")
 	}
@@ -359,7 +364,9 @@ func (c *Client) obtain(t *Child, id string, request message) (*Child, error) {
 	}
 	if err != nil {
 		c.mu.Lock()
-		delete(c.terms, id)
+		if c.terms[id] == t { // else it has been started late
+			delete(c.terms, id)
+		}
 		c.mu.Unlock()
 		t.Close()
 		return nil, err
@@ -368,6 +375,20 @@ func (c *Client) obtain(t *Child, id string, request message) (*Child, error) {
 		t.ended(*t.Exit)
 	}
 	return t, nil
+}
+
+// undo passes a program that has started too late to late.
+func (c *Client) undo(id, secret string, m message, late func(*Child)) {
+	t := &Child{client: c, exitKnown: make(chan struct{}), Secret: secret, files: m.files}
+	if len(m.Terms) != 1 || m.Terms[0].ID != id {
+		t.Close()
+		return
+	}
+	t.Info, t.over = m.Terms[0], true
+	c.mu.Lock()
+	c.terms[id] = t
+	c.mu.Unlock()
+	go late(t) // ends with the program
 }
 
 // drop stops waiting for t's end.
@@ -380,21 +401,26 @@ func (c *Client) drop(t *Child) {
 }
 
 // tell sends a message that gets no answer. Errors are ignored: they say that the keeper is gone.
-func (c *Client) tell(m message) { _ = c.conn.send(m) }
+func (c *Client) tell(m message) {
+	if p, err := m.encode(); err == nil {
+		_ = c.out.post(p)
+	}
+}
 
 // Stop ends the keeper, and returns when its process is gone. The system hangs up the terminals
 // that it still had.
 func (c *Client) Stop() error {
-	pidfd, err := unix.PidfdOpen(c.Pid, 0)
-	if err == nil {
-		defer func() {
-			_ = awaitPidfd(pidfd, func() (bool, error) { return pidfdEnded(pidfd) })
-		}()
-	}
+	pidfd, opened := unix.PidfdOpen(c.Pid, 0)
 	if err := c.ask(message{Op: opStop}, func(message) {}); err != nil && err != ErrGone {
+		if opened == nil {
+			unix.Close(pidfd)
+		}
 		return err
 	}
 	<-c.done
+	if opened == nil {
+		_ = awaitPidfd(pidfd, func() (bool, error) { return pidfdEnded(pidfd) })
+	}
 	return nil
 }
 

@@ -78,7 +78,7 @@ func shell(t *testing.T, id, script string) Program {
 
 func begun(t *testing.T, c *Client, p Program) *Child {
 	t.Helper()
-	term, err := c.Start(p, Memory{})
+	term, err := c.Start(p, Memory{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,11 +184,11 @@ func TestAStartThatFailsReportsTheReason(t *testing.T) {
 	c := connect(t, newLink(t))
 	p := shell(t, "x", "")
 	p.Path = "/no/such/program"
-	if _, err := c.Start(p, Memory{}); !errors.Is(err, syscall.ENOENT) || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := c.Start(p, Memory{}, nil); !errors.Is(err, syscall.ENOENT) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want ENOENT", err)
 	}
 	begun(t, c, shell(t, "x", "exec sleep 1234"))
-	if _, err := c.Start(shell(t, "x", ""), Memory{}); err == nil {
+	if _, err := c.Start(shell(t, "x", ""), Memory{}, nil); err == nil {
 		t.Error("two terminals have one id")
 	}
 }
@@ -437,7 +437,7 @@ func TestNothingIsLeftOfForgottenTerminals(t *testing.T) {
 		for i := range 20 {
 			p := shell(t, fmt.Sprint("t", i), "exit 0")
 			p.Pipes = i%2 == 0
-			term, err := c.Start(p, Memory{})
+			term, err := c.Start(p, Memory{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -519,7 +519,7 @@ func TestAfterTheKeepersDeathStatusesComeFromTheSystem(t *testing.T) {
 	case err != nil || e.Status.ExitStatus() != 7:
 		t.Errorf("got %v, %v", e, err)
 	}
-	next, err := l.Start(shell(t, "b", "exit 8"), Memory{})
+	next, err := l.Start(shell(t, "b", "exit 8"), Memory{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

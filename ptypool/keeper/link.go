@@ -53,7 +53,7 @@ type Link struct {
 }
 
 // Connect returns the connection to a keeper, and connects if there is none. It fails with a
-// *BusyError or a *VersionError, or if no keeper can be started.
+// *BusyError, a *VersionError or a *StoppedError, or if no keeper can be started.
 func (l *Link) Connect() (*Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,13 +117,13 @@ func (l *Link) dial() (*Client, error) {
 
 // Start starts a program: see [Client.Start]. If the keeper dies meanwhile, no program is left: its
 // pty is gone with the keeper.
-func (l *Link) Start(p Program, m Memory) (*Child, error) {
+func (l *Link) Start(p Program, m Memory, late func(*Child)) (*Child, error) {
 	for again := true; ; again = false {
 		c, err := l.Connect()
 		if err != nil {
 			return nil, err
 		}
-		t, err := c.Start(p, m)
+		t, err := c.Start(p, m, late)
 		if !again || !errors.Is(err, ErrGone) {
 			return t, err
 		}

@@ -70,7 +70,7 @@ func drainMany(t *testing.T, terminals int) (idle, peak int) {
 		log.Close()
 		p := shell(t, fmt.Sprint("t", i), "read x; seq 1 4000; echo done; sleep 1234")
 		p.Log = dir
-		term, err := c.Start(p, Memory{})
+		term, err := c.Start(p, Memory{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

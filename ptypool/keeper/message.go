@@ -47,6 +47,7 @@ const (
 	opClose  = "close"  // ID, Name: the keeper closes its descriptor of that name; not answered
 	opForget = "forget" // ID: all of it; not answered
 	opStop   = "stop"   // answered, then the keeper ends
+	opCheck  = "check"  // answered
 	opAnswer = "answer"
 	opExited = "exited" // Terms[0], which has its Exit
 )
@@ -74,6 +75,7 @@ type message struct {
 	Version  string `json:"version,omitempty"`
 	Boot     string `json:"boot,omitempty"`
 	Pid      int    `json:"pid,omitempty"`
+	Until    int64  `json:"until,omitempty"` // when the host gives a request up: see monotonic
 	ID       string `json:"id,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Terms    []Info `json:"terms,omitempty"`
@@ -191,27 +193,28 @@ type conn struct {
 
 // send sends m with its descriptors, which still belong to the caller.
 func (c *conn) send(m message) error {
-	fds := make([]int, 0, len(m.files))
-	m.FDs = nil
-	for _, f := range m.files {
-		m.FDs = append(m.FDs, f.name)
-		fds = append(fds, f.fd)
-	}
-	p, err := json.Marshal(m)
+	p, err := m.encode()
 	if err != nil {
 		return err
 	}
-	if len(p) > maxPacket || len(fds) > maxFDs {
-		return fmt.Errorf("keeper: a message of %d bytes and %d descriptors", len(p), len(fds))
+	return c.write(p)
+}
+
+// encode returns m as it is sent. Its descriptors still belong to the caller.
+func (m message) encode() (p packet, err error) {
+	m.FDs = nil
+	for _, f := range m.files {
+		m.FDs = append(m.FDs, f.name)
+		p.fds = append(p.fds, f.fd)
 	}
-	var control []byte
-	if len(fds) > 0 {
-		control = unix.UnixRights(fds...)
+	if p.bytes, err = json.Marshal(m); err != nil {
+		return p, err
 	}
-	c.sending.Lock()
-	defer c.sending.Unlock()
-	_, _, err = c.WriteMsgUnix(p, control, nil)
-	return err
+	if len(p.bytes) > maxPacket || len(p.fds) > maxFDs {
+		return p, fmt.Errorf("keeper: a message of %d bytes and %d descriptors", len(p.bytes),
+			len(p.fds))
+	}
+	return p, nil
 }
 
 // errTorn says that a message did not arrive completely.

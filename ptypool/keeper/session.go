@@ -33,7 +33,12 @@ func (h *session) run() error {
 // handle handles one request. It removes the descriptors that it keeps from m. Its error is one of
 // the connection.
 func (h *session) handle(m *message) error {
+	if m.late() {
+		return h.refuse(m, errLate)
+	}
 	switch m.Op {
+	case opCheck:
+		return h.answer(m, message{})
 	case opList:
 		return h.list(m)
 	case opStart:

@@ -58,6 +58,10 @@ func (v *invocation) list(f listFlags) int {
 	}
 	all := len(list)
 	list = slices.DeleteFunc(list, func(i listed) bool { return f.leavesOut(i.Info) })
+	if v.Conn.NotesDamaged() {
+		notes = append(notes, "what the last host knew of its clients could not all be read:"+
+			" its log says why")
+	}
 	defer func() {
 		for _, note := range notes {
 			fmt.Fprintln(v.stderr, note)

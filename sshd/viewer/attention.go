@@ -117,7 +117,7 @@ func (w *viewer) appendTitle(dst []byte) []byte {
 	}
 	title := host.Printable(w.t.Info(w.s.Conn.Principal()).Title)
 	if w.att.count > 0 {
-		title = wantYou(w.att.count) + " · " + title
+		title = host.WantTitle(w.att.count) + title
 		w.att.title = title
 	}
 	if len(dst) == 0 && w.att.title == before {

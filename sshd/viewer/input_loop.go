@@ -137,6 +137,11 @@ func (l *inputLoop) Typed(p []byte) {
 	if len(p) == 0 || l.late(p) {
 		return
 	}
+	if !l.filter.Pasting() {
+		if p = l.forTheLine(p); len(p) == 0 {
+			return
+		}
+	}
 	if report, _ := keyboard.IsReport(p); !report {
 		l.w.typing.typed(p)
 	}
@@ -159,6 +164,16 @@ func (l *inputLoop) Typed(p []byte) {
 // late reports whether to drop p because it answers a question that is no longer on the screen.
 func (l *inputLoop) late(p []byte) bool {
 	return !l.filter.Pasting() && l.w.typing.late(p, l.asked)
+}
+
+// forTheLine returns the keys in p that may be typed at a line which has just come for the person
+// to edit, and says if an Enter was too early.
+func (l *inputLoop) forTheLine(p []byte) []byte {
+	p, early := l.w.typing.withoutEnter(p)
+	if early {
+		l.w.say(notice("the line is new: look at it, then press Enter again"))
+	}
+	return p
 }
 
 // asked reports whether the person has to decide something that is not put aside.

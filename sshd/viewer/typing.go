@@ -43,8 +43,8 @@ func (t *typing) typed(p []byte) {
 // endLine are the keys that end a line or throw it away: Enter, ctrl-C, ctrl-D, ctrl-U.
 const endLine = "\r\n\x03\x04\x15"
 
-// edits records that a line comes for the person to edit: what they typed before they saw it is no
-// part of it.
+// edits records that a line comes for the person to edit: what they type from now on is for that
+// line, but Enter does not run it before they can have seen it.
 func (t *typing) edits() { t.editedAt.Store(time.Now().UnixNano()) }
 
 // answered records that a question has gone that had the keys.
@@ -71,8 +71,8 @@ func (t *typing) pauseLeft(now time.Time) time.Duration {
 func (t *typing) late(p []byte, asked func() bool) bool {
 	answered := t.answeredAt.Load()
 	switch {
-	case time.Since(time.Unix(0, t.editedAt.Load())) < lateAnswer:
-		return p[0] != keyboard.Interrupt
+	case t.editing():
+		return false // they are for the line: see withoutEnter
 	case !areAnswers(p):
 		return false
 	case time.Since(time.Unix(0, answered)) < lateAnswer:
@@ -81,6 +81,31 @@ func (t *typing) late(p []byte, asked func() bool) bool {
 		return false
 	}
 	return asked()
+}
+
+// editing reports whether a line has just come for the person to edit, so that they have not seen
+// it yet.
+func (t *typing) editing() bool {
+	return time.Since(time.Unix(0, t.editedAt.Load())) < lateAnswer
+}
+
+// withoutEnter returns the keys in p without those that would run a line which the person has not
+// seen yet, and whether there were any.
+func (t *typing) withoutEnter(p []byte) (rest []byte, early bool) {
+	if !t.editing() {
+		return p, false
+	}
+	for len(p) > 0 {
+		k, n := keyboard.Read(p)
+		n = max(n, 1)
+		if k.Code == keyboard.Enter || p[0] == '\n' {
+			early = true
+		} else {
+			rest = append(rest, p[:n]...)
+		}
+		p = p[n:]
+	}
+	return rest, early
 }
 
 // areAnswers reports whether p is nothing but keys with which people answer questions.

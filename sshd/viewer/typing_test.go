@@ -110,3 +110,23 @@ func TestALineIsHalfTypedUntilItsEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestKeysAfterEditAreForTheLineButForEnter(t *testing.T) {
+	t.Parallel()
+	k := &typing{}
+	nothing := func() bool { return true }
+	k.edits()
+	for typed, want := range map[string]string{
+		"y": "y", " -n": " -n", "ls\r": "ls", "\r": "", "\x1b[13u": "", "\x1b[D": "\x1b[D",
+		"\x03": "\x03", "é\n": "é",
+	} {
+		rest, early := k.withoutEnter([]byte(typed))
+		if string(rest) != want || early != (len(rest) < len(typed)) || k.late([]byte(typed), nothing) {
+			t.Errorf("%q: %q, %v", typed, rest, early)
+		}
+	}
+	k.editedAt.Add(-int64(lateAnswer))
+	if rest, early := k.withoutEnter([]byte("x\r")); string(rest) != "x\r" || early {
+		t.Errorf("later: %q, %v", rest, early)
+	}
+}

@@ -135,7 +135,7 @@ func (s *site) dial(p authz.Principal) *client {
 	s.t.Helper()
 	near, far := pipe(s.t)
 	var serving sync.WaitGroup
-	serving.Go(func() { s.ssh.ServeConn(near, p) })
+	serving.Go(func() { s.ssh.ServeConn(near, p, "") })
 	c, channels, requests, err := gossh.NewClientConn(far, "host", &gossh.ClientConfig{
 		User: "me", HostKeyCallback: gossh.InsecureIgnoreHostKey()})
 	hosttest.Check(s.t, err)
