@@ -30,9 +30,6 @@ const (
 	PassNothing Pass = iota
 	// PassLine: the input up to the first line end may be typed.
 	PassLine
-	// PassHidden is PassLine for input that came while the terminal did not echo. Other input is
-	// refused.
-	PassHidden
 	// PassKey: the first key may be typed.
 	PassKey
 	// PassAll: all of it may be typed.
@@ -60,8 +57,8 @@ type Gate interface {
 	// Held is called when n bytes have been held for a while, and with 0 when nothing is held any
 	// more.
 	Held(n int)
-	// Refused is called when n bytes were dropped because of PassRefused or PassHidden, or, with
-	// ErrLineTooLong, because the terminal would have cut a line of them.
+	// Refused is called when n bytes were dropped because of PassRefused, or, with ErrLineTooLong,
+	// because the terminal would have cut a line of them.
 	Refused(n int, why error)
 }
 
@@ -79,7 +76,6 @@ type heldQueue struct {
 	// Gate.Open takes.
 	mu      sync.Mutex
 	buf     []byte
-	shown   bool          // some of buf was typed while the terminal showed it
 	bound   int           // how much of the end of buf came by InputBound, or after that
 	lent    lent          // the bound input that is in the terminal
 	drops   int           // how often something was dropped
@@ -178,7 +174,6 @@ func (h *heldQueue) put(p []byte, bound bool) error {
 		return ErrInputFull
 	}
 	h.buf = append(h.buf, rest...)
-	h.shown = h.shown || !line.Hidden()
 	if bound || h.bound > 0 {
 		h.bound += len(rest)
 	}
@@ -251,7 +246,7 @@ func (h *heldQueue) step() (typed, refused int, why error) {
 	switch {
 	case pass == PassNothing, len(h.buf) == 0, h.drops != drops:
 		return 0, 0, nil
-	case pass == PassRefused, pass == PassHidden && h.shown:
+	case pass == PassRefused:
 		return 0, h.drop(), nil
 	}
 	n, fits := h.in.hand(h.buf[:h.piece(pass, bound)], line, puts, still)
@@ -346,11 +341,8 @@ func (h *heldQueue) drop() (n int) {
 func (h *heldQueue) advance(n int) {
 	h.buf = h.buf[:copy(h.buf, h.buf[n:])]
 	h.bound = min(h.bound, len(h.buf))
-	if len(h.buf) == 0 {
-		h.shown = false
-		if cap(h.buf) > inputKeep {
-			h.buf = nil
-		}
+	if len(h.buf) == 0 && cap(h.buf) > inputKeep {
+		h.buf = nil
 	}
 	h.wake()
 }

@@ -46,12 +46,10 @@ func (g gate) Look(line ptypool.Line) ptypool.Pass {
 // passOf returns what may be typed while another program may read the next line.
 func passOf(line ptypool.Line, reads foreground.Reads, secret bool) ptypool.Pass {
 	switch {
-	case secret:
+	case secret, line.Hidden():
 		return ptypool.PassRefused
-	case reads == foreground.Nobody, reads == foreground.Unknown && line.Hidden():
+	case reads == foreground.Nobody:
 		return ptypool.PassNothing
-	case line.Hidden():
-		return ptypool.PassHidden
 	}
 	return ptypool.PassLine
 }

@@ -57,7 +57,7 @@ func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool
 	t.kept.loadLocked()
 	group, secrets := t.approvals.boundTo()
 	asked, at := t.approvals.answers != nil, t.waiting.foregroundLocked(line)
-	secret := !secrets && t.approvals.secretAsked()
+	secret := !secrets && (line.Hidden() || t.approvals.secretAsked())
 	t.term.Unlock()
 	switch {
 	case group == 0, group != line.Foreground:
@@ -70,9 +70,9 @@ func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool
 	case secret && !secrets:
 		return ptypool.PassRefused, nil
 	case reads == foreground.Somebody:
-		return passBound(line, secrets), by.Waits
+		return passBound(line), by.Waits
 	case reads == foreground.Unknown && asked: // sudo asks as another user
-		return passBound(line, secrets), nil
+		return passBound(line), nil
 	case reads == foreground.Unknown:
 		t.term.Lock()
 		defer t.term.Unlock()
@@ -84,12 +84,9 @@ func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool
 }
 
 // passBound returns what may be typed while one program alone reads.
-func passBound(line ptypool.Line, secrets bool) ptypool.Pass {
-	switch {
-	case !line.Canonical:
+func passBound(line ptypool.Line) ptypool.Pass {
+	if !line.Canonical {
 		return ptypool.PassKey
-	case line.Hidden() && !secrets:
-		return ptypool.PassHidden
 	}
 	return ptypool.PassLine
 }

@@ -31,7 +31,7 @@ func (ap *approvals) secretQuestion() *question {
 	text, asked := t.term.Screen().LineText(), t.waiting.lookout.asked
 	found := t.waiting.needs.program == WaitingSecret && strings.HasPrefix(text, asked) &&
 		(line.Canonical || asked != "")
-	if !found && !(line.Canonical && foreground.Asks(text)) {
+	if !found && !line.Canonical {
 		return nil
 	}
 	return &question{line, text}

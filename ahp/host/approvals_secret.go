@@ -1,9 +1,6 @@
 package host
 
-import (
-	"termhost/authz"
-	"termhost/ptypool/foreground"
-)
+import "termhost/authz"
 
 // errSecret refuses an agent's input.
 var errSecret = &authz.Denied{Verb: authz.Input, Rule: "a person must type this"}
@@ -26,16 +23,17 @@ func (ap *approvals) checkSecret(s step, p []byte) error {
 	return ap.t.denied(errSecret)
 }
 
-// secretAsked reports whether the program asks for a secret. It also looks at the pty itself: the
-// lookout may not have found yet that a program which turned the echo off waits. The Term's lock is
-// held.
+// secretAsked reports whether what is typed now may be a secret: the program asks for one, or the
+// terminal does not show the line that is typed, whoever reads it and whatever stands before it. It
+// looks at the pty itself, because the lookout may not have seen yet that the echo is off. The
+// Term's lock is held.
 func (ap *approvals) secretAsked() bool {
 	t := ap.t
 	if t.waiting.needs.program == WaitingSecret {
 		return true
 	}
 	line, err := t.term.Line()
-	return err == nil && line.Hidden() && foreground.Asks(t.term.Screen().LineText())
+	return err == nil && line.Hidden()
 }
 
 // breaksOff reports whether p is ctrl-C or ctrl-D alone, with which anybody may end a question.

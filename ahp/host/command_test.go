@@ -220,7 +220,7 @@ func TestACommandIsOfWhoTypedItsEnter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sender := connect(t, h, hosttest.Principal("bob", authz.Admin), "b").c
+	sender := door(t, h, hosttest.Principal("bob", authz.Admin), host.DoorSSH)
 	input("half a li")
 	if err := sender.Send(t.Context(), term, []byte("ne\r")); err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestACommandIsOfWhoTypedItsEnter(t *testing.T) {
 		who = append(who, c.By)
 	}
 	// Its program began the first one itself, and nobody typed the second.
-	want := []string{"alice", "-", "bob/b", "alice", "alice"}
+	want := []string{"alice", "-", "bob", "alice", "alice"}
 	if !slices.Equal(who, want) {
 		t.Errorf("commands of %q, want %q", who, want)
 	}

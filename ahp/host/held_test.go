@@ -193,7 +193,7 @@ func TestAPasteIntoCatArrivesComplete(t *testing.T) {
 	h := hosttest.New(t)
 	dir := t.TempDir()
 	agent := connect(t, h, bot, "agent")
-	uri := agent.create("x", "/bin/sh", "-c", "cd "+dir+"; stty -echo; echo ready; cat >f; echo end")
+	uri := agent.create("x", "/bin/sh", "-c", "cd "+dir+"; echo ready; cat >f; echo end")
 	term := lookup(h, uri)
 	awaitOutput(t, h, term, "ready")
 	var paste bytes.Buffer

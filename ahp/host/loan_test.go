@@ -188,7 +188,7 @@ func TestSendHandsBackAtOnce(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	agent := connect(t, h, bot, "agent")
-	uri := agent.create("x", "/bin/sh", "-c", "stty -echo; echo ready; exec cat")
+	uri := agent.create("x", "/bin/sh", "-c", "echo ready; exec cat")
 	term := lookup(h, uri)
 	awaitOutput(t, h, term, "ready")
 	agent.subscribe(uri)
@@ -211,7 +211,7 @@ func TestSendHandsBackAtOnce(t *testing.T) {
 	if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte("\n")}); got != "" {
 		t.Fatal(got)
 	}
-	awaitOutput(t, h, term, "abcb")
+	awaitOutput(t, h, term, "abcb\r\nabcb")
 }
 
 func TestAnIdleKeyboardStaysOnceThatIsTurnedOff(t *testing.T) {

@@ -78,9 +78,9 @@ func TestWhatIsPrintedAfterMemoryWasGivenBackGoesOn(t *testing.T) {
 		term := run(t, h, carol, "x", "stty -echo; echo ready; "+
 			"while read n; do seq -f 'line %07.0f of the output' $n $((n + 4000)); echo end $n; done")
 		awaitOutput(t, h, term, "ready")
-		p := connect(t, h, carol, "typist")
+		p := door(t, h, carol, host.DoorSSH)
 		for n := 10000; n < 60000; n += 5000 {
-			if err := p.c.Type(t.Context(), term, fmt.Appendf(nil, "%d\r", n)); err != nil {
+			if err := p.Type(t.Context(), term, fmt.Appendf(nil, "%d\r", n)); err != nil {
 				t.Fatal(err)
 			}
 			awaitOutput(t, h, term, fmt.Sprintf("end %d\r\n", n))

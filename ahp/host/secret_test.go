@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -44,6 +47,49 @@ func TestAnAgentDoesNotTypeASecret(t *testing.T) {
 	}
 	if got := term.Info(alice).Waiting; got != host.WaitingInput {
 		t.Errorf("then it is listed as %q", got)
+	}
+}
+
+// Whoever reads a line that the terminal does not show, and whatever stands before it.
+func TestALineThatIsNotShownTakesNothingFromAgents(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ needs, reads string }{
+		"head": {"head", "head -n1 >line"},
+		"cat":  {"cat", "cat >line"},
+		"read": {"sh", "read x; echo $x >line"},
+		"perl": {"perl",
+			`perl -e 'print STDERR "\$ "; $x=<STDIN>; open(F,">line"); print F $x'`},
+		"python": {"python3",
+			`python3 -c 'import sys; x=sys.stdin.readline(); open("line","w").write(x)'`},
+		"screen": {"head", `printf '\033[?1049hin the middle'; head -n1 >line`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			slowtest.Programs(t, c.needs)
+			h, dir := hosttest.New(t), t.TempDir()
+			agent := connect(t, h, bot, "agent")
+			uri := agent.create("x", "/bin/sh", "-c",
+				"cd "+dir+"; stty -echo; echo ready; "+c.reads+"; echo over; exec sleep 1000")
+			term := lookup(h, uri)
+			awaitOutput(t, h, term, "ready")
+			for _, keys := range []string{"guess\r", "g"} {
+				got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte(keys)})
+				if got != "a person must type this" {
+					t.Errorf("%q is answered with %q", keys, got)
+				}
+			}
+			if got := waitsFor(t, h, term, agent.c); got != host.WaitingSecret {
+				t.Errorf("it waits for %q", got)
+			}
+			person := attach(t, h, alice, "x", window)
+			if err := person.a.Input([]byte("mine\r\x04")); err != nil {
+				t.Fatal(err)
+			}
+			awaitOutput(t, h, term, "over")
+			if got, err := os.ReadFile(filepath.Join(dir, "line")); err != nil || string(got) != "mine\n" {
+				t.Errorf("it has read %q, %v", got, err)
+			}
+		})
 	}
 }
 

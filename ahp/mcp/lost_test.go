@@ -58,7 +58,7 @@ func TestAClientThatComesBackReadsOn(t *testing.T) {
 	server := mcp.New(mcp.Options{Version: "test"})
 	alice := hosttest.Principal("alice", authz.Admin)
 	a := connectTo(t, server, h, alice, "claude-code", nil)
-	a.call("terminal_run", args{"name": "c", "command": "stty -echo; echo first; while read x; do echo got $x; done", "background": true})
+	a.call("terminal_run", args{"name": "c", "command": "stty -echo -icanon; echo first; while read x; do echo got $x; done", "background": true})
 	a.session.Close()
 	b := connectTo(t, server, h, alice, "claude-code", nil)
 	like(t, b.call("terminal_send", args{"terminal": "c", "text": "on"}), `^\[c .* · 1 line · cursor \d+\]\ngot on\n`)

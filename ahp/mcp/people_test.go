@@ -61,7 +61,7 @@ func TestWhatIsTypedAfterAPersonTookTheKeyboardIsNotTyped(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	a := connect(t, h, hosttest.Principal("alice", authz.Admin), "claude-code", nil)
-	a.call("terminal_run", args{"command": "stty -echo; while read x; do echo got $x; done", "name": "c", "background": true})
+	a.call("terminal_run", args{"command": "stty -echo -icanon; while read x; do echo got $x; done", "name": "c", "background": true})
 	p := attach(t, h, "c")
 	hosttest.Check(t, p.view.Claim())
 	for range 3 {
@@ -84,7 +84,7 @@ func TestAWaitGoesOnUntilThePersonHandsBackIfItBeginsLater(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	a := connect(t, h, hosttest.Principal("alice", authz.Admin), "claude-code", nil)
-	a.call("terminal_run", args{"command": "stty -echo; read x; echo hello $x; read y", "name": "c", "background": true})
+	a.call("terminal_run", args{"command": "stty -echo -icanon; read x; echo hello $x; read y", "name": "c", "background": true})
 	p := attach(t, h, "c")
 	hosttest.Check(t, p.view.Claim())
 	read := make(chan string)

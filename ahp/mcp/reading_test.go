@@ -90,7 +90,7 @@ func TestALineWithoutAnEndIsReadInParts(t *testing.T) {
 func TestEachReadBeginsWhereTheLastOneEnded(t *testing.T) {
 	t.Parallel()
 	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
-	a.call("terminal_run", args{"name": "c", "command": "stty -echo; while read x; do echo got $x; done", "background": true})
+	a.call("terminal_run", args{"name": "c", "command": "stty -echo -icanon; while read x; do echo got $x; done", "background": true})
 	for _, word := range []string{"one", "two", "three"} {
 		a.answers(`^\[c .* · \S+ · 1 line · cursor \d+\]\ngot `+word+`\n`, args{"terminal": "c", "text": word})
 	}
@@ -103,7 +103,7 @@ func TestAProgramOnTheWholeScreenIsReadAsAScreen(t *testing.T) {
 	t.Parallel()
 	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
 	text := a.call("terminal_run", args{"name": "v", "background": true,
-		"command": `stty -echo; echo before; printf '\033[?1049h\033[2J\033[3;5Hin the middle'; read x; printf '\033[?1049l'; echo after`})
+		"command": `stty -echo -icanon; echo before; printf '\033[?1049h\033[2J\033[3;5Hin the middle'; read x; printf '\033[?1049l'; echo after`})
 	like(t, text, `(?s)^\[v .*\nbefore\n.*terminal_read \{"terminal":"v","view":"screen"\}`)
 	screen := a.call("terminal_read", args{"terminal": "v", "view": "screen"})
 	like(t, screen, `\n\n\n    in the middle\n`)
@@ -182,7 +182,7 @@ func TestFiveKilobytesOfLinesArriveWhole(t *testing.T) {
 		fmt.Fprintf(&b, "line %03d of the text\n", i)
 	}
 	dir := t.TempDir()
-	a.call("terminal_run", args{"name": "cat", "command": "stty -echo; cat > " + dir + "/out", "background": true})
+	a.call("terminal_run", args{"name": "cat", "command": "cat > " + dir + "/out", "background": true})
 	a.call("terminal_send", args{"terminal": "cat", "text": b.String(), "enter": false})
 	a.call("terminal_send", args{"terminal": "cat", "keys": "ctrl-d"})
 	hosttest.Eventually(t, "cat has read all and ends", func() bool {

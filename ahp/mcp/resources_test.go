@@ -232,7 +232,7 @@ func TestWhoUnsubscribesIsToldNothing(t *testing.T) {
 		b := connectVersion(t, server, h, alice, version, stays.options())
 		name := "u" + strings.ReplaceAll(version, "-", "")
 		uri := "termhost:///" + name + "/screen"
-		a.call("terminal_run", args{"name": name, "command": "stty -echo; while read x; do echo $x; done", "background": true})
+		a.call("terminal_run", args{"name": name, "command": "stty -echo -icanon; while read x; do echo $x; done", "background": true})
 		for _, s := range []*agent{a, b} {
 			s.subscribe(uri)
 		}
@@ -287,7 +287,7 @@ func TestASubscriberThatReadsNothingHoldsUpNobody(t *testing.T) {
 	alice := hosttest.Principal("alice", authz.Admin)
 	told := make(updates, 1000)
 	a := connectVersion(t, server, h, alice, older, told.options())
-	a.call("terminal_run", args{"name": "w", "command": "stty -echo; while read x; do echo $x; done", "background": true})
+	a.call("terminal_run", args{"name": "w", "command": "stty -echo -icanon; while read x; do echo $x; done", "background": true})
 	uri := "termhost:///w/screen"
 	for range 5 {
 		stuck := rawClient(t, server, h, alice, 0).handshake()
@@ -312,7 +312,7 @@ func TestListensOverHTTPEndByThemselves(t *testing.T) {
 	w := newWeb(t, mcp.HTTPOptions{})
 	token := w.token(w.alice, "a")
 	a := w.agent(token, "claude-code", newest)
-	a.call("terminal_run", args{"name": "w", "command": "stty -echo; while read x; do echo $x; done", "background": true})
+	a.call("terminal_run", args{"name": "w", "command": "stty -echo -icanon; while read x; do echo $x; done", "background": true})
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["termhost:///w/log"]},"_meta":{`+
 		`"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, newest)
 	listen := func() (lines <-chan string, end func()) {

@@ -153,7 +153,7 @@ func (c *call) unread(t *host.Terminal) error {
 	var secret *authz.Denied
 	switch {
 	case c.ctx.Err() != nil: // what follows notices
-	case errors.As(err, &secret):
+	case errors.As(err, &secret) && c.conn.AsksSecret(t):
 		return fmt.Errorf("%s asks for a secret, and what it had not read of what you sent was "+
 			"dropped. %s", t.Name(), c.personTypes(t))
 	case err != nil:
@@ -195,7 +195,7 @@ func (c *call) refusal(t *host.Terminal, err error) error {
 			callText("terminal_open"))
 	}
 	var denied *authz.Denied
-	if errors.As(err, &denied) && t.Info(c.conn.Principal()).Waiting == host.WaitingSecret {
+	if errors.As(err, &denied) && c.conn.AsksSecret(t) {
 		return fmt.Errorf("%s asks for a secret, and %s. %s", t.Name(), undone, c.personTypes(t))
 	}
 	return err

@@ -52,7 +52,7 @@ func Look(t Terminal) State { return lookNoting(t, nil) }
 
 // lookNoting is Look, which notes what it has seen.
 func lookNoting(t Terminal, n *notes) State {
-	if t.FullScreen || t.CursorKeys && !t.Canonical {
+	if hidden := t.Canonical && !t.Echo; !hidden && (t.FullScreen || t.CursorKeys && !t.Canonical) {
 		return Idle
 	}
 	state, _, _ := look(t, n)
@@ -117,8 +117,8 @@ func (t *Terminal) of(p *process, how wait) State {
 		return Idle // an interpreter
 	case t.Echo:
 		return Input
-	case t.Canonical && (Asks(t.Text) || p.hidesLines()), !t.Canonical && asksForSecret(t.Text):
-		return Secret
+	case t.Canonical, asksForSecret(t.Text):
+		return Secret // whoever reads a line that is not shown
 	}
 	return Input
 }
@@ -151,11 +151,13 @@ func (t *Terminal) reads(p *process, how wait) bool {
 // guess returns the state of a process that this process may not inspect.
 func (t *Terminal) guess() State {
 	switch {
+	case t.Canonical && !t.Echo:
+		return Secret
 	case !isQuestion(t.Text):
 		return Busy
-	case t.Canonical && t.Echo:
+	case t.Canonical:
 		return Input
-	case t.Canonical, asksForSecret(t.Text):
+	case asksForSecret(t.Text):
 		return Secret
 	}
 	return Busy

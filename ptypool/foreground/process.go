@@ -147,10 +147,6 @@ func (p *process) isPager() bool {
 	return slices.Contains([]string{"less", "more", "most", "pg", "man"}, p.name)
 }
 
-// hidesLines reports whether the program is a shell that can read a line without showing it (read
-// -s). Such a line is a secret even without a question.
-func (p *process) hidesLines() bool { return slices.Contains(lineEditors, p.name) }
-
 // lineEditors are the shells that edit lines at their prompt.
 var lineEditors = []string{
 	"bash", "zsh", "fish", "ksh", "ksh93", "mksh", "tcsh", "csh", "yash", "nu", "xonsh", "elvish",

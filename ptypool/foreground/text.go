@@ -15,10 +15,6 @@ func isQuestion(text string) bool {
 	return strings.ContainsRune("?:)]}>»›…：？", last)
 }
 
-// Asks reports whether text before the cursor asks for something, or names a secret. With echo off,
-// what is typed after it is a secret.
-func Asks(text string) bool { return isQuestion(text) || secretWord.MatchString(text) }
-
 // commandPrompt matches the prompts of shells and interpreters, with or without what has been typed
 // behind them: "$ ls", ">>> 1+", "mysql> select", "(gdb) ", "In [1]: ", "irb(main):001:0> ". The
 // first word of it ends in one of the usual signs.
