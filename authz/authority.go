@@ -81,9 +81,7 @@ func NewAuthority(o AuthorityOptions) *Authority {
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
 	ring, tokens := a.ring.Changed(), a.tokens.Changed()
-	a.endTokens()
-	a.endInvitations()
-	a.endLinks()
+	a.endWithKeys()
 	a.seen = a.roles()
 	go a.follow(ctx, ring, tokens, a.invitationsChanged(), a.linksChanged())
 	return a

@@ -85,10 +85,15 @@ func (a *Authority) follow(ctx context.Context, ring, tokens, invitations, links
 // endAndRecheck ends what keys or users may have lost that have changed.
 func (a *Authority) endAndRecheck() {
 	a.tellRoles()
+	a.endWithKeys()
+	a.recheck(func(Grant) bool { return true })
+}
+
+// endWithKeys ends what has been made with a key, or by a user, that has gone.
+func (a *Authority) endWithKeys() {
 	a.endTokens()
 	a.endInvitations()
 	a.endLinks()
-	a.recheck(func(Grant) bool { return true })
 }
 
 // invitationsChanged is [keys.Invitations.Changed]; nil if there are no invitations.
@@ -120,7 +125,9 @@ func (a *Authority) untilNextExpiry() time.Duration {
 	return min(max(next.Sub(a.clock()), 0), expiryCheck)
 }
 
-// recheck checks the tracked grants that suspect picks, and ends those whose proof has gone.
+// recheck checks the tracked grants that suspect picks, and ends those whose proof has gone. If it
+// is the first to see that a key has gone, what was made with the key ends first: whoever is told
+// of the end may put the key back at once.
 func (a *Authority) recheck(suspect func(Grant) bool) {
 	a.mu.Lock()
 	var all []*tracking
@@ -130,9 +137,16 @@ func (a *Authority) recheck(suspect func(Grant) bool) {
 		}
 	}
 	a.mu.Unlock()
+	gone := map[*tracking]error{}
 	for _, t := range all {
 		if _, err := a.again(t.grant); err != nil {
-			a.finish(t, err)
+			gone[t] = err
 		}
+	}
+	if len(gone) > 0 {
+		a.endWithKeys()
+	}
+	for t, err := range gone {
+		a.finish(t, err)
 	}
 }

@@ -99,6 +99,8 @@ func ReadNotes(stateDir string, visit func(Note)) error {
 	}
 	switch {
 	case err != nil:
+	case len(text) == 0: // as versions without Lines left it if there was nothing to note
+		err = errors.New("it is empty")
 	case intact == 0:
 		err = errors.New("nothing of it can be read")
 	case damaged > 0:
