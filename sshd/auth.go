@@ -85,6 +85,7 @@ var errNoRoom = errors.New("there are as many connections as this host takes")
 // guest, even with a key that would be good for more. The log never gets that name.
 func (c *conn) authorised(m gossh.ConnMetadata, key gossh.PublicKey, proven bool) (
 	grant authz.Grant, err error) {
+	c.owed.Store(true)
 	tried := gossh.FingerprintSHA256(key)
 	c.mu.Lock()
 	c.tried = tried

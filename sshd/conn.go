@@ -49,6 +49,10 @@ type conn struct {
 
 	begun sync.Once // see established
 
+	// owed is whether the host works for the peer, while it is a stranger. After the key exchange
+	// x/crypto reads ahead, so that it is only known of what authentication costs.
+	owed atomic.Bool
+
 	awaited atomic.Bool // see awaitProofs
 	proving sync.Mutex  // held while host keys are proven; the locks of x/crypto are taken under it
 	proofs  int         // how many the peer has asked for; guarded by proving
@@ -82,6 +86,7 @@ func newConn(s *Server, nc net.Conn, a *admit.Admission, by origin) *conn {
 		ciphers:   ciphers(),
 		listening: map[endpoint]*listening{},
 	}
+	c.owed.Store(true) // nothing has been said to it
 	door := host.DoorSSH
 	switch {
 	case by.proven != nil:
@@ -120,17 +125,22 @@ func (c *conn) serve() {
 		}
 	}()
 	deadline := time.Now().Add(c.cfg.HandshakeTimeout)
-	nc, err := c.preview(deadline)
+	var nc net.Conn = c.nc
+	if !c.trusted() {
+		nc = &handshake{Conn: nc, socket: c.nc.Conn, admission: c.admission, turns: c.srv.turns,
+			stop: c.ctx.Done(), refuse: c.drop, owed: &c.owed}
+	}
+	nc, err := c.preview(nc, deadline)
 	if err != nil {
 		c.failed(c.nc, err)
 		return
 	}
-	if !c.trusted() {
-		nc = &handshake{Conn: nc, socket: c.nc.Conn, admission: c.admission, turns: c.srv.turns,
-			stop: c.ctx.Done(), refuse: c.drop}
-	}
 	c.sshServer(deadline).HandleConn(nc)
 }
+
+// owes reports whether the host has something from the peer to work on: it has come, or has been
+// read.
+func (c *conn) owes() bool { return c.owed.Load() || unread(c.nc.Conn) }
 
 // trusted reports whether the peer is no stranger, for whom the host must not compute much.
 func (c *conn) trusted() bool { return c.proven != nil || c.carried != nil }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"termhost/authz/admit"
 )
@@ -29,6 +30,7 @@ type handshake struct {
 	turns     *turns
 	stop      <-chan struct{} // closed when the connection ends
 	refuse    func()          // ends the connection; it does not wait
+	owed      *atomic.Bool    // what has come is being worked on
 
 	// Of whoever reads, which is one goroutine at a time.
 	over   bool   // there is nothing more to be watched
@@ -65,7 +67,9 @@ func (h *handshake) Read(p []byte) (int, error) {
 		return h.Conn.Read(p)
 	}
 	h.endTurn()
+	h.owed.Store(false)
 	n, err := h.Conn.Read(p)
+	h.owed.Store(true)
 	acknowledge(h.socket)
 	if h.follow(p[:n]) && !h.awaitTurn() {
 		h.refuse()
@@ -74,11 +78,12 @@ func (h *handshake) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write writes p, which is not kept. An answer ends the peer's turn; the host's own algorithms are
-// none.
+// Write writes p, which is not kept. An answer ends the peer's turn, and the work for it; the
+// host's own algorithms are none.
 func (h *handshake) Write(p []byte) (int, error) {
 	if len(p) < packetHead || p[packetHead-1] != msgKexInit {
 		h.endTurn()
+		h.owed.Store(false)
 	}
 	return h.Conn.Write(p)
 }

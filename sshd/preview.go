@@ -37,17 +37,18 @@ const (
 	identification = "SSH-2.0-" + serverVersion + "\r\n"
 )
 
-// preview sends our version, reads the beginning of what the client sends, and chooses the ciphers.
+// preview sends our version on nc, reads the beginning of what the client sends, and chooses the
+// ciphers.
 // What it returns continues as if nothing had been read or sent. A beginning that is wrong is left
 // for x/crypto to find.
-func (c *conn) preview(deadline time.Time) (net.Conn, error) {
-	if err := c.nc.SetDeadline(deadline); err != nil {
+func (c *conn) preview(nc net.Conn, deadline time.Time) (net.Conn, error) {
+	if err := nc.SetDeadline(deadline); err != nil {
 		return nil, err
 	}
-	if _, err := c.nc.Write([]byte(identification)); err != nil {
+	if _, err := nc.Write([]byte(identification)); err != nil {
 		return nil, err
 	}
-	p := &previewed{Conn: c.nc, sent: []byte(identification)}
+	p := &previewed{Conn: nc, sent: []byte(identification)}
 	lineEnd := func(b []byte) int { return bytes.IndexByte(b, '\n') + 1 }
 	line, err := p.until(maxIdentification, lineEnd)
 	if err != nil || !bytes.HasPrefix(line, []byte("SSH-2.0-OpenSSH_")) {

@@ -188,7 +188,7 @@ func (s *Server) admit(nc net.Conn, by origin, run func(serve func())) {
 		return
 	}
 	c := newConn(s, nc, admission, by)
-	admission.OnDrop(c.drop)
+	admission.OnDrop(c.drop, c.owes)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()

@@ -37,6 +37,23 @@ func tuneSocket(nc net.Conn) error {
 	return set
 }
 
+// unread reports whether something has come on nc that has not been read.
+func unread(nc net.Conn) bool {
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok {
+		return false
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return false
+	}
+	n := 0
+	_ = raw.Control(func(fd uintptr) { // 0 if it fails
+		n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) // SIOCINQ, tcp(7)
+	})
+	return n > 0
+}
+
 // acknowledge has the kernel acknowledge now what has been read (TCP_QUICKACK, tcp(7)). A client
 // that sends two packets in a row, as OpenSSH's does after the key exchange, holds the second one
 // back until the first is acknowledged (RFC 896). If nothing is answered to the first, that is

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"termhost/ahp/hosttest"
+	"termhost/authz/admit"
 )
 
 func TestSilentSocketsDoNotKeepPeopleOut(t *testing.T) {
@@ -41,6 +42,57 @@ func TestSilentSocketsDoNotKeepPeopleOut(t *testing.T) {
 				t.Fatal("a silent socket is still held")
 			}
 		}
+	}
+}
+
+// Who has said what it is has come further than those who say nothing, before its algorithms come.
+func TestHalfAHandshakeIsNotResetForWhoSaysNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{door: func(c *Config) {
+		c.MaxStartups = admit.Startups{Start: 5, Rate: 100, Full: 10}
+	}})
+	dial := func() net.Conn {
+		nc, err := net.Dial("tcp", r.addr)
+		hosttest.Check(t, err)
+		t.Cleanup(func() { nc.Close() })
+		return nc
+	}
+	first := dial()
+	say(first, strangerName)
+	hosttest.Eventually(t, "it is known to have come further", func() bool {
+		return r.server.gate.Reached(named) == 1
+	})
+	for range 2 * 10 * startupBurst {
+		dial()
+	}
+	say(first, strangerLists("curve25519-sha256", false), strangerKey(32))
+	hosttest.Check(t, first.SetReadDeadline(time.Now().Add(patience)))
+	const keyed = 700 // bytes: more than the host's algorithms, and less than its half of the keys
+	if n, err := io.ReadAtLeast(first, make([]byte, 1<<10), keyed); err != nil {
+		t.Errorf("its handshake ends after %d bytes: %v", n, err)
+	}
+}
+
+func TestWhatHasComeAndIsNotReadIsNoticed(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	hosttest.Check(t, err)
+	defer l.Close()
+	far, err := net.Dial("tcp", l.Addr().String())
+	hosttest.Check(t, err)
+	defer far.Close()
+	near, err := l.Accept()
+	hosttest.Check(t, err)
+	defer near.Close()
+	if unread(near) {
+		t.Error("it has come before it was sent")
+	}
+	say(far, "x")
+	hosttest.Eventually(t, "it has come", func() bool { return unread(near) })
+	_, err = near.Read(make([]byte, 10))
+	hosttest.Check(t, err)
+	if unread(near) {
+		t.Error("it has come twice")
 	}
 }
 

@@ -59,7 +59,7 @@ func (s *Server) admit(d *door, c net.Conn) {
 		return
 	}
 	d.admission = a
-	a.OnDrop(func() { c.Close() })
+	a.OnDrop(func() { c.Close() }, nil)
 }
 
 // leave has the connection count no more.

@@ -93,6 +93,13 @@ func (g *Gate) Pending() int {
 	return g.pending
 }
 
+// Reached returns how many startups are at a stage.
+func (g *Gate) Reached(s Stage) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stages[s].members.Len()
+}
+
 // Admission is the admission of one connection. Its methods may be called concurrently.
 type Admission struct {
 	gate   *Gate
@@ -105,6 +112,7 @@ type Admission struct {
 	waiting bool          // for its turn: it is not its fault that nothing happens
 	held    bool          // it must not be dropped
 	drop    func()        // closes the connection without waiting; nil: not known yet
+	owes    func() bool   // see OnDrop; nil: the peer is always waited for
 }
 
 // Proven returns the admission of a peer that another door has identified, such as a user of this
@@ -214,11 +222,14 @@ func (g *Gate) blameLocked(idle time.Duration) *Admission {
 // Source returns where the connection comes from; the zero Source if its peer was proven elsewhere.
 func (a *Admission) Source() Source { return a.source }
 
-// OnDrop sets the function that closes the connection if it is dropped. It must not block.
-func (a *Admission) OnDrop(drop func()) {
+// OnDrop sets the function that closes the connection if it is dropped. owes reports whether the
+// host has something from the peer to work on, so that it is not the peer who is waited for: such a
+// connection is dropped only where there are no others; nil: it never has. Neither must block or
+// use the gate.
+func (a *Admission) OnDrop(drop func(), owes func() bool) {
 	a.gate.mu.Lock()
 	defer a.gate.mu.Unlock()
-	a.drop = drop
+	a.drop, a.owes = drop, owes
 }
 
 // Advance records that the peer has reached a stage, or made progress within its own.

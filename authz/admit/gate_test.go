@@ -51,6 +51,7 @@ type startups struct {
 	now     *time.Time
 	all     []*Admission
 	dropped []int
+	owed    map[int]bool  // whom the host works for
 	step    time.Duration // between two of them
 }
 
@@ -63,7 +64,7 @@ func (s *startups) admit(ip string) *Admission {
 	}
 	i := len(s.all)
 	s.all = append(s.all, a)
-	a.OnDrop(func() { s.dropped = append(s.dropped, i) })
+	a.OnDrop(func() { s.dropped = append(s.dropped, i) }, func() bool { return s.owed[i] })
 	return a
 }
 
@@ -186,7 +187,7 @@ func TestWhoIsInTheWayHasToWait(t *testing.T) {
 			a, refusal := g.Admit(SourceOf(addr(ip)))
 			switch {
 			case refusal == "":
-				a.OnDrop(func() {})
+				a.OnDrop(func() {}, nil)
 			case ip == "127.0.0.1":
 				t.Fatalf("loopback: %s", refusal)
 			default:
@@ -247,7 +248,7 @@ func TestOneSourceDropsItsOwnStartups(t *testing.T) {
 			if refusal != "" {
 				t.Fatal(refusal)
 			}
-			a.OnDrop(func() { dropped[ip]++ })
+			a.OnDrop(func() { dropped[ip]++ }, nil)
 		}
 	}
 	if dropped["192.0.2.1"] != 50-sourceBurst*startupsPerSource || dropped["127.0.0.1"] != 0 {
@@ -265,7 +266,7 @@ func TestClientsThatOneSourceStartsTogetherAllStay(t *testing.T) {
 		if refusal != "" {
 			t.Fatal(refusal)
 		}
-		a.OnDrop(func() { dropped++ })
+		a.OnDrop(func() { dropped++ }, nil)
 		return a
 	}
 	var together []*Admission
@@ -323,7 +324,7 @@ func TestAProvenPeerIsNoStartup(t *testing.T) {
 	g, _ := newTestGate(func(c *GateOptions) { c.Rand = func(int) int { return 0 } })
 	for range 200 {
 		a := g.Proven()
-		a.OnDrop(func() { t.Error("it is dropped") })
+		a.OnDrop(func() { t.Error("it is dropped") }, nil)
 		a.Penalize(TimeoutPenalty)
 		a.Advance(offered)
 		a.Authenticated()
@@ -379,6 +380,26 @@ func TestWhoWaitsForATurnIsDroppedLast(t *testing.T) {
 		s.admit("192.0.2.1").Wait(true)
 	}
 	if !slices.Equal(s.dropped, []int{2, 3, 5}) {
+		t.Errorf("%v went", s.dropped)
+	}
+}
+
+// Whose packet the host works on is not at fault that nothing happens: it goes only where everybody
+// waits for the host.
+func TestTheOneThatHasBeenWaitedForLongestIsDropped(t *testing.T) {
+	t.Parallel()
+	g, now := newTestGate(func(c *GateOptions) { c.Startups, c.Burst = Startups{4, 100, 4}, 1 })
+	s := &startups{t: t, gate: g, now: now, step: time.Millisecond,
+		owed: map[int]bool{0: true, 1: true, 4: true, 5: true, 6: true}}
+	for range 4 {
+		s.admit("192.0.2.1")
+	}
+	s.admit("192.0.2.1") // there are 0, 1, 2 and 3
+	s.admit("192.0.2.1") // 0, 1, 3 and 4
+	s.all[4].Wait(true)
+	s.admit("192.0.2.1") // all of 0, 1, 4 and 5 wait for the host, and one of them for its turn
+	s.admit("192.0.2.1") // 0, 1, 5 and 6
+	if !slices.Equal(s.dropped, []int{2, 3, 4, 0}) {
 		t.Errorf("%v went", s.dropped)
 	}
 }

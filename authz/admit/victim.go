@@ -8,8 +8,8 @@ import (
 
 // When there are too many startups, one is dropped: of the stage with the most startups, and there
 // of the source with the most. So peers that all stop at the same point, or come from the same
-// place, drop one another, and somebody who gets on is safe. Of equals the one that has been idle
-// for longest goes.
+// place, drop one another, and somebody who gets on is safe. Of equals the one goes whose peer has
+// been waited for longest; those that wait for the host itself come last.
 
 // stageList is the startups at one stage.
 type stageList struct {
@@ -78,25 +78,45 @@ func (g *Gate) victimLocked(s search) *Admission {
 }
 
 // pick returns the startup to drop, of those that have been idle for at least so long and whose
-// sources weigh most: the first that does not wait for its turn, or else the last that does,
-// because the others have waited for longer. heaviest is the most that any source weighs, whose
-// startups may all be held. nil: there is none.
+// sources weigh most: the first whose peer is waited for; or else the last that waits for its turn,
+// because the others have waited for longer; or else the first that the host works for. heaviest is
+// the most that any source weighs, whose startups may all be held. nil: there is none.
 func (r *stageList) pick(now time.Time, idle time.Duration, weight func(Source) int,
 	heaviest int) (found *Admission) {
-	most := 1
+	most, whose := 1, patience(0)
 	for a := range r.idle(now, idle) {
-		if a.drop == nil || a.held {
+		n := weight(a.source)
+		if a.drop == nil || a.held || n < most {
 			continue
 		}
-		n := weight(a.source)
-		if n > most || n == most && (found == nil || found.waiting) {
-			found, most = a, n
+		p := a.patience()
+		if n > most || p > whose || p == whose && p == ownTurn {
+			found, most, whose = a, n, p
 		}
-		if n == heaviest && !a.waiting {
+		if n == heaviest && whose == peer {
 			return a
 		}
 	}
 	return found
+}
+
+// patience is what a startup waits for. The greatest is dropped first.
+type patience int
+
+const (
+	hostsWork patience = 1 + iota // until the host has worked on what has come
+	ownTurn                       // until the host begins to
+	peer                          // until the peer sends more
+)
+
+func (a *Admission) patience() patience {
+	switch {
+	case a.waiting:
+		return ownTurn
+	case a.owes != nil && a.owes():
+		return hostsWork
+	}
+	return peer
 }
 
 // idle returns those that have been idle for at least so long, the longest first.

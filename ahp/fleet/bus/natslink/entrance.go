@@ -90,7 +90,7 @@ func (e *entrance) Accept() (net.Conn, error) {
 		e.mu.Lock()
 		e.visitors[v.remote] = v
 		e.mu.Unlock()
-		a.OnDrop(func() { v.Close() })
+		a.OnDrop(func() { v.Close() }, nil)
 		return v, nil
 	}
 }
