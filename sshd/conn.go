@@ -138,9 +138,16 @@ func (c *conn) serve() {
 	c.sshServer(deadline).HandleConn(nc)
 }
 
-// owes reports whether the host has something from the peer to work on: it has come, or has been
-// read.
-func (c *conn) owes() bool { return c.owed.Load() || unread(c.nc.Conn) }
+// awaits returns what must happen before the peer, a stranger, gets on.
+func (c *conn) awaits() admit.Awaits {
+	switch {
+	case hungUp(c.nc.Conn):
+		return admit.AwaitsNobody
+	case c.owed.Load(), unread(c.nc.Conn):
+		return admit.AwaitsHost
+	}
+	return admit.AwaitsPeer
+}
 
 // trusted reports whether the peer is no stranger, for whom the host must not compute much.
 func (c *conn) trusted() bool { return c.proven != nil || c.carried != nil }

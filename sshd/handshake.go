@@ -15,6 +15,7 @@ const (
 	silent    admit.Stage = iota // nothing that an SSH client sends has come
 	named                        // the version line has come (RFC 4253 section 4.2)
 	exchanges                    // so have its algorithms: the key exchange is next (section 7)
+	answered                     // the host has computed for it: its NEWKEYS is next
 	encrypted                    // it has the keys: a packet could be decrypted
 	offered                      // it has named a key that would do, and is to prove that it has it
 	stages                       // how many there are
@@ -82,7 +83,9 @@ func (h *handshake) Read(p []byte) (int, error) {
 // host's own algorithms are none.
 func (h *handshake) Write(p []byte) (int, error) {
 	if len(p) < packetHead || p[packetHead-1] != msgKexInit {
-		h.endTurn()
+		if h.endTurn() {
+			h.admission.Advance(answered)
+		}
 		h.owed.Store(false)
 	}
 	return h.Conn.Write(p)
@@ -157,24 +160,30 @@ func (h *handshake) packet() (compute bool) {
 	return false
 }
 
-// awaitTurn waits for the peer's turn, and reports whether it has come.
+// awaitTurn waits for the peer's turn, and reports whether it has come. A peer that has gone
+// meanwhile has none: so those who have the patience come to theirs sooner.
 func (h *handshake) awaitTurn() bool {
 	h.admission.Wait(true)
 	got := h.turns.take(h.admission.Source(), h.stop)
+	if got && hungUp(h.socket) {
+		h.turns.giveBack()
+		got = false
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.inTurn = got
 	return got
 }
 
-// endTurn gives the turn back, if it is the peer's.
-func (h *handshake) endTurn() {
+// endTurn gives the turn back, if it is the peer's, and reports whether it was.
+func (h *handshake) endTurn() (was bool) {
 	h.mu.Lock()
-	was := h.inTurn
+	was = h.inTurn
 	h.inTurn = false
 	h.mu.Unlock()
 	if was {
 		h.turns.giveBack()
 		h.admission.Wait(false)
 	}
+	return was
 }

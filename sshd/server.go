@@ -36,10 +36,10 @@ const (
 	startupsPerSource = 10
 	// startupGrace is how long a peer may do nothing before it stands still.
 	startupGrace = time.Second
-	// startupBurst is how many times MaxStartups.Full there may be for less than that. With 2,700
-	// strangers a second and the default of Full, a peer has 300 ms for each step. It costs 40 KB
+	// startupBurst is how many times MaxStartups.Full there may be for less than that. With 4,700
+	// strangers a second and the default of Full, a peer has 340 ms for each step. It costs 40 KB
 	// for each.
-	startupBurst = 8
+	startupBurst = 16
 )
 
 // errShutdown ends connections when the server goes down.
@@ -188,7 +188,7 @@ func (s *Server) admit(nc net.Conn, by origin, run func(serve func())) {
 		return
 	}
 	c := newConn(s, nc, admission, by)
-	admission.OnDrop(c.drop, c.owes)
+	admission.OnDrop(c.drop, c.awaits)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()

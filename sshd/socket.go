@@ -39,17 +39,16 @@ func tuneSocket(nc net.Conn) error {
 
 // unread reports whether something has come on nc that has not been read.
 func unread(nc net.Conn) bool {
-	tcp, ok := nc.(*net.TCPConn)
-	if !ok {
-		return false
-	}
-	raw, err := tcp.SyscallConn()
-	if err != nil {
-		return false
-	}
 	n := 0
-	_ = raw.Control(func(fd uintptr) { // 0 if it fails
-		n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) // SIOCINQ, tcp(7)
+	control(nc, func(fd int) { n, _ = unix.IoctlGetInt(fd, unix.TIOCINQ) }) // SIOCINQ, tcp(7)
+	return n > 0
+}
+
+// hungUp reports whether the peer has closed nc, what it has sent before read or not.
+func hungUp(nc net.Conn) bool {
+	n := 0
+	control(nc, func(fd int) {
+		n, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}, 0)
 	})
 	return n > 0
 }
@@ -59,15 +58,18 @@ func unread(nc net.Conn) bool {
 // back until the first is acknowledged (RFC 896). If nothing is answered to the first, that is
 // 40 ms later (RFC 1122 section 4.2.3.2).
 func acknowledge(nc net.Conn) {
+	control(nc, func(fd int) { // it works without
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+	})
+}
+
+// control calls f with the descriptor of nc, unless that is not TCP or closed.
+func control(nc net.Conn, f func(fd int)) {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
 		return
 	}
-	raw, err := tcp.SyscallConn()
-	if err != nil {
-		return
+	if raw, err := tcp.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { f(int(fd)) })
 	}
-	_ = raw.Control(func(fd uintptr) { // it works without
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
-	})
 }

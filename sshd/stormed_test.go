@@ -16,7 +16,7 @@ var stormed = []struct {
 	rate, sources int
 }{
 	{"silent", 2700, 0}, {"named", 2700, 0}, {"lists", 2700, 0}, {"guessed", 2700, 0},
-	{"replayed", 500, 0}, {"stopped", 1000, 0}, {"stranger's", 1000, 0},
+	{"replayed", 4700, 0}, {"stopped", 2000, 0}, {"stranger's", 1000, 0},
 	{"silent", 1600, 200}, {"replayed", 1600, 200}, {"stopped", 1600, 200},
 }
 

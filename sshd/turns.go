@@ -7,13 +7,10 @@ import (
 	"termhost/authz/admit"
 )
 
-// maxWaiting bounds how many of one source wait for their turn: beyond it they would wait for
-// longer than they are willing to, and keep those behind them from being told so.
-const maxWaiting = 100
-
 // turns has strangers wait for one another before the host computes for them: a key exchange is the
 // dearest that somebody unknown may ask for. Sources take turns, so that many who come from one
-// place wait for themselves. Its methods may be called concurrently.
+// place wait for themselves. How many wait is bounded by the gate. Its methods may be called
+// concurrently.
 type turns struct {
 	mu    sync.Mutex // nothing is locked under it
 	free  int        // how many more may have a turn at once
@@ -25,18 +22,13 @@ func newTurns(n int) *turns {
 	return &turns{free: n, lines: map[admit.Source][]chan struct{}{}}
 }
 
-// take waits for a turn, which must be given back, and returns true; false: too many wait already,
-// or stop was closed first.
+// take waits for a turn, which must be given back, and returns true; false: stop was closed first.
 func (t *turns) take(source admit.Source, stop <-chan struct{}) bool {
 	t.mu.Lock()
 	if t.free > 0 {
 		t.free--
 		t.mu.Unlock()
 		return true
-	}
-	if len(t.lines[source]) >= maxWaiting {
-		t.mu.Unlock()
-		return false
 	}
 	if len(t.lines[source]) == 0 {
 		t.queue = append(t.queue, source)

@@ -27,7 +27,7 @@ func TestSourcesTakeTurns(t *testing.T) {
 	if !ts.take(many, stop) {
 		t.Fatal("there was no first turn")
 	}
-	had := make(chan admit.Source, 2*maxWaiting)
+	had := make(chan admit.Source, 2*100)
 	wait := func(source admit.Source) {
 		n := ts.waiting()
 		go func() {
@@ -37,11 +37,8 @@ func TestSourcesTakeTurns(t *testing.T) {
 		}()
 		hosttest.Eventually(t, "it waits", func() bool { return ts.waiting() == n+1 })
 	}
-	for range maxWaiting {
+	for range 100 {
 		wait(many)
-	}
-	if ts.take(many, stop) {
-		t.Error("the line of one source has no end")
 	}
 	wait(one)
 	ts.giveBack()

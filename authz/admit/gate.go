@@ -112,7 +112,7 @@ type Admission struct {
 	waiting bool          // for its turn: it is not its fault that nothing happens
 	held    bool          // it must not be dropped
 	drop    func()        // closes the connection without waiting; nil: not known yet
-	owes    func() bool   // see OnDrop; nil: the peer is always waited for
+	awaits  func() Awaits // see OnDrop; nil: always the peer
 }
 
 // Proven returns the admission of a peer that another door has identified, such as a user of this
@@ -222,14 +222,21 @@ func (g *Gate) blameLocked(idle time.Duration) *Admission {
 // Source returns where the connection comes from; the zero Source if its peer was proven elsewhere.
 func (a *Admission) Source() Source { return a.source }
 
-// OnDrop sets the function that closes the connection if it is dropped. owes reports whether the
-// host has something from the peer to work on, so that it is not the peer who is waited for: such a
-// connection is dropped only where there are no others; nil: it never has. Neither must block or
-// use the gate.
-func (a *Admission) OnDrop(drop func(), owes func() bool) {
+// Awaits is what must happen before a startup gets on.
+type Awaits int
+
+const (
+	AwaitsPeer   Awaits = iota // the peer must send more
+	AwaitsHost                 // the host must work on what has come: its peer is not to blame
+	AwaitsNobody               // the peer has gone
+)
+
+// OnDrop sets the function that closes the connection if it is dropped, and the one that says what
+// the connection awaits; nil: always the peer. Neither must block or use the gate.
+func (a *Admission) OnDrop(drop func(), awaits func() Awaits) {
 	a.gate.mu.Lock()
 	defer a.gate.mu.Unlock()
-	a.drop, a.owes = drop, owes
+	a.drop, a.awaits = drop, awaits
 }
 
 // Advance records that the peer has reached a stage, or made progress within its own.

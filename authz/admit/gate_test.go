@@ -51,7 +51,7 @@ type startups struct {
 	now     *time.Time
 	all     []*Admission
 	dropped []int
-	owed    map[int]bool  // whom the host works for
+	awaits  map[int]Awaits
 	step    time.Duration // between two of them
 }
 
@@ -64,7 +64,7 @@ func (s *startups) admit(ip string) *Admission {
 	}
 	i := len(s.all)
 	s.all = append(s.all, a)
-	a.OnDrop(func() { s.dropped = append(s.dropped, i) }, func() bool { return s.owed[i] })
+	a.OnDrop(func() { s.dropped = append(s.dropped, i) }, func() Awaits { return s.awaits[i] })
 	return a
 }
 
@@ -390,7 +390,7 @@ func TestTheOneThatHasBeenWaitedForLongestIsDropped(t *testing.T) {
 	t.Parallel()
 	g, now := newTestGate(func(c *GateOptions) { c.Startups, c.Burst = Startups{4, 100, 4}, 1 })
 	s := &startups{t: t, gate: g, now: now, step: time.Millisecond,
-		owed: map[int]bool{0: true, 1: true, 4: true, 5: true, 6: true}}
+		awaits: map[int]Awaits{0: AwaitsHost, 1: AwaitsHost, 4: AwaitsHost, 5: AwaitsHost, 6: AwaitsHost}}
 	for range 4 {
 		s.admit("192.0.2.1")
 	}

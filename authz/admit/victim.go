@@ -83,40 +83,58 @@ func (g *Gate) victimLocked(s search) *Admission {
 // the most that any source weighs, whose startups may all be held. nil: there is none.
 func (r *stageList) pick(now time.Time, idle time.Duration, weight func(Source) int,
 	heaviest int) (found *Admission) {
-	most, whose := 1, patience(0)
+	most, least, turns := 1, works, 0
 	for a := range r.idle(now, idle) {
 		n := weight(a.source)
 		if a.drop == nil || a.held || n < most {
 			continue
 		}
-		p := a.patience()
-		if n > most || p > whose || p == whose && p == ownTurn {
-			found, most, whose = a, n, p
+		if a.waiting {
+			turns++
 		}
-		if n == heaviest && whose == peer {
+		claim := a.claim(turns <= goneLooks)
+		if found == nil || n > most || claim < least || claim == least && claim == turn {
+			found, most, least = a, n, claim
+		}
+		if n == heaviest && least == none {
 			return a
 		}
 	}
 	return found
 }
 
-// patience is what a startup waits for. The greatest is dropped first.
-type patience int
+// claim is how good a startup's reason to stay is.
+type claim int
 
 const (
-	hostsWork patience = 1 + iota // until the host has worked on what has come
-	ownTurn                       // until the host begins to
-	peer                          // until the peer sends more
+	none  claim = iota // its peer has gone, or is waited for
+	turn               // it waits for its turn
+	works              // the host works for it
 )
 
-func (a *Admission) patience() patience {
-	switch {
-	case a.waiting:
-		return ownTurn
-	case a.owes != nil && a.owes():
-		return hostsWork
+// goneLooks is how many of those that wait for their turn are looked at whether their peers have
+// gone: a look is a system call, and those who give up first have mostly come first.
+const goneLooks = 4
+
+// claim returns the startup's. look says whether to find out if the peer of one that waits for its
+// turn has gone.
+func (a *Admission) claim(look bool) claim {
+	if a.waiting && !look {
+		return turn
 	}
-	return peer
+	awaits := AwaitsPeer
+	if a.awaits != nil {
+		awaits = a.awaits()
+	}
+	switch {
+	case awaits == AwaitsNobody:
+		return none
+	case a.waiting:
+		return turn
+	case awaits == AwaitsHost:
+		return works
+	}
+	return none
 }
 
 // idle returns those that have been idle for at least so long, the longest first.
