@@ -31,7 +31,7 @@ func floodFile(b testing.TB, size int) string {
 // flooding returns a terminal that prints the file for each line that it reads, and
 // then "the-end-" with that line.
 func (w *world) flooding(c *client.Client, name string, size int) *client.Mirror {
-	term := w.run(c, name, "stty -echo; printf ready; "+
+	term := w.run(c, name, "stty -icanon -echo; printf ready; "+
 		"while read x; do cat "+floodFile(w.t, size)+"; printf 'the-end-%s-' $x; done")
 	w.sees(term, "ready")
 	return term

@@ -18,7 +18,7 @@ func TestLinesThatScrolledOffWhileCoveredComeOnce(t *testing.T) {
 	h := hosttest.New(t)
 	const last = 101999 // fewer lines than the host keeps
 	term := run(t, h, carol, "x",
-		"stty -echo; read x; i=100000; while [ $i -lt 102000 ]; do echo $i; i=$((i+1)); done; printf END; read x")
+		"stty -icanon -echo; read x; i=100000; while [ $i -lt 102000 ]; do echo $i; i=$((i+1)); done; printf END; read x")
 	v := attach(t, h, carol, "x", window)
 	own := vt.New(80, 24, vt.Options{ScrollbackLines: 10000})
 	own.Feed(v.out, nil)

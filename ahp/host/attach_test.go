@@ -25,7 +25,7 @@ var window = host.AttachOptions{Cols: 80, Rows: 24}
 func TestAnAttachShowsTheScreenAndWhatFollows(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term := run(t, h, carol, "x", "stty -echo; printf before; read x; printf after; read x")
+	term := run(t, h, carol, "x", "stty -icanon -echo; printf before; read x; printf after; read x")
 	awaitOutput(t, h, term, "before")
 	v := attach(t, h, carol, "x", window)
 	v.shows("before")
@@ -247,7 +247,7 @@ func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	term := run(t, h, carol, "x",
-		`stty -echo; read x; printf 'a\033]52;c;b25l\007b\033]52;c;dHdv\007c\033]52;c;?\007'; read x`)
+		`stty -icanon -echo; read x; printf 'a\033]52;c;b25l\007b\033]52;c;dHdv\007c\033]52;c;?\007'; read x`)
 	ws := connect(t, h, carol, "c")
 	ws.subscribe(term.URI())
 	holder, second := attach(t, h, carol, "x", window), attach(t, h, carol, "x", host.AttachOptions{})
@@ -293,7 +293,7 @@ func TestANotificationASecondReachesTheHoldersViewersOnly(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	h := hosttest.New(t, withClock(clock))
-	term := run(t, h, carol, "x", `stty -echo; read x; printf '\033]9;one\007'; `+
+	term := run(t, h, carol, "x", `stty -icanon -echo; read x; printf '\033]9;one\007'; `+
 		`printf '\033]777;notify;x;two\007first'; read x; `+
 		`printf '\033]777;notify;x;three\007last'; read x`)
 	ws := connect(t, h, carol, "c")

@@ -13,7 +13,7 @@ func TestAStalledReaderIsResynchronisedAndNineOthersGetEverything(t *testing.T) 
 	t.Parallel()
 	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 1 << 20; c.ScrollbackBytes = 64 << 10 })
 	term := run(t, h, carol, "x",
-		"stty -echo -opost; printf ready; read x; yes 0123456789abcdef | head -c 3000000; printf THE-END; read x")
+		"stty -icanon -echo -opost; printf ready; read x; yes 0123456789abcdef | head -c 3000000; printf THE-END; read x")
 	awaitOutput(t, h, term, "ready")
 	stalled := attach(t, h, eve, "x", window)
 	var healthy []*viewer

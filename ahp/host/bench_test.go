@@ -102,7 +102,7 @@ func BenchmarkFlood(b *testing.B) {
 			b.SetBytes(size)
 			for b.Loop() {
 				// A program that begins when it is told to.
-				term := run(b, h, carol, "", "stty -opost -echo; echo ready; read x; exec cat "+file)
+				term := run(b, h, carol, "", "stty -icanon -opost -echo; echo ready; read x; exec cat "+file)
 				awaitOutput(b, h, term, "ready")
 				var wg sync.WaitGroup
 				for i := range c.raw + c.ahp {

@@ -44,7 +44,7 @@ func TestAClearKeepsTheLineOfTheCursor(t *testing.T) {
 			h := hosttest.New(t)
 			p := connect(t, h, carol, "c")
 			uri := p.create("x", "/bin/sh", "-c",
-				"stty -echo;"+c.prints+"; printf '\033]0;printed\007'; read x; printf -- '-more'; read x")
+				"stty -icanon -echo;"+c.prints+"; printf '\033]0;printed\007'; read x; printf -- '-more'; read x")
 			term := lookup(h, uri)
 			awaitOutput(t, h, term, "printed")
 			p.subscribe(uri)

@@ -115,7 +115,7 @@ func TestAnEventHasNothingThatWasTypedOrPrinted(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	l := listen(t, h, carol)
-	term := run(t, h, carol, "x", `stty -echo; echo ready; read x; printf 'shown-%s' "$x"; `+
+	term := run(t, h, carol, "x", `stty -icanon -echo; echo ready; read x; printf 'shown-%s' "$x"; `+
 		`printf '\033]633;E;typed hunter2\007\033]633;C\007'`)
 	awaitOutput(t, h, term, "ready") // what is typed before the echo is off is not for a hidden line
 	p := connect(t, h, carol, "c")

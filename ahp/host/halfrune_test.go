@@ -17,7 +17,7 @@ func TestASnapshotShowsAReleasedHalfOfARuneAsItWasSent(t *testing.T) {
 	h := hosttest.New(t)
 	early := connect(t, h, alice, "early")
 	uri := early.create("half", "/bin/sh", "-c",
-		`stty -echo; printf 'a\344\270'; read x; printf '\255b'; exec cat`)
+		`stty -icanon -echo; printf 'a\344\270'; read x; printf '\255b'; exec cat`)
 	seen := asRead(t, early.subscribe(uri))
 	follow := func(what, end string) {
 		t.Helper()

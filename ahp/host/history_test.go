@@ -65,7 +65,7 @@ func TestHistoryHasOutputWithCommandsAndSizesInTheirPlaces(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
-		Argv: sh("stty -echo; printf '" + strings.ReplaceAll(told, "\x1b", `\033`) +
+		Argv: sh("stty -icanon -echo; printf '" + strings.ReplaceAll(told, "\x1b", `\033`) +
 			"'; read x; printf more; exit 4")})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestHistoryForgetsWhatWasCleared(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
-	uri := p.create("x", "/bin/sh", "-c", "stty -echo; echo secret; read x; echo shown; read x")
+	uri := p.create("x", "/bin/sh", "-c", "stty -icanon -echo; echo secret; read x; echo shown; read x")
 	term := lookup(h, uri)
 	awaitOutput(t, h, term, "secret")
 	p.subscribe(uri)

@@ -103,7 +103,7 @@ func nothingIsLookedAt(t *testing.T, h *host.Host, term *host.Terminal) {
 func TestOthersAreAnsweredWhileAnAccountWaitsForMuch(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	flood, other := floods(t, h, "flood"), run(t, h, carol, "other", "stty -echo; while read x; do echo got $x; done")
+	flood, other := floods(t, h, "flood"), run(t, h, carol, "other", "stty -icanon -echo; while read x; do echo got $x; done")
 	observer, err := h.Connect(eve, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
-		"stty -echo; printf one; read x; printf two; read x; printf three; read x")
+		"stty -icanon -echo; printf one; read x; printf two; read x; printf three; read x")
 	other := p.create("gone", "/bin/cat")
 	p.subscribe(other)
 	term := lookup(h, uri)
@@ -92,7 +92,7 @@ func TestReconnectRebuildsWhatTheLogHasNot(t *testing.T) {
 	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 128 << 10; c.ScrollbackBytes = 64 << 10 })
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
-		"stty -echo -onlcr; printf one; read x; yes 0123456789 | head -c 1000000; printf '\\033]2;titled\\007end'; read x")
+		"stty -icanon -echo -onlcr; printf one; read x; yes 0123456789 | head -c 1000000; printf '\\033]2;titled\\007end'; read x")
 	term := lookup(h, uri)
 	awaitOutput(t, h, term, "one")
 	st := p.subscribe(uri)

@@ -104,7 +104,7 @@ func TestWaitLooksAtTheLastOutputBeforeItTellsOfTheEnd(t *testing.T) {
 	h := hosttest.New(t)
 	c := connect(t, h, carol, "c").c
 	for i := range 16 {
-		term := run(t, h, carol, fmt.Sprint("x", i), "stty -echo; echo ready; read x; echo last; exit 7")
+		term := run(t, h, carol, fmt.Sprint("x", i), "stty -icanon -echo; echo ready; read x; echo last; exit 7")
 		awaitOutput(t, h, term, "ready")
 		person := attach(t, h, carol, term.Name(), window)
 		ctx := calling{context.Background(), sync.OnceFunc(func() {
@@ -125,7 +125,7 @@ func TestWaitMatchesALineWithASequenceThatCameInTwoPieces(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	c := connect(t, h, carol, "c").c
-	term := run(t, h, carol, "x", `stty -echo; printf 'd\033[3'; read x; printf '1mone\n'; read x`)
+	term := run(t, h, carol, "x", `stty -icanon -echo; printf 'd\033[3'; read x; printf '1mone\n'; read x`)
 	awaitOutput(t, h, term, "d\x1b[3")
 	person := attach(t, h, carol, "x", window)
 	ctx := calling{context.Background(), sync.OnceFunc(func() {
@@ -231,7 +231,7 @@ func TestAFreshMatchIsOfWhatComes(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	c := connect(t, h, carol, "c").c
-	term := run(t, h, carol, "x", `stty -echo; printf 'done\n\033[1mhalf a '; read x; printf 'line\n'; read x`)
+	term := run(t, h, carol, "x", `stty -icanon -echo; printf 'done\n\033[1mhalf a '; read x; printf 'line\n'; read x`)
 	awaitOutput(t, h, term, "half a ")
 	person := attach(t, h, carol, "x", window)
 	p, err := c.StartWait(term, host.WaitFor{Match: pattern("(done|half a l).*"), Fresh: true})

@@ -119,7 +119,7 @@ func TestWhatWasShownIsReadAtAPlace(t *testing.T) {
 	h := hosttest.New(t, func(c *host.Config) { c.Record = host.RecordAll })
 	p := serve(t, h, principals()["bob"], rpc.Options{})
 	greet(t, p, "a")
-	run(t, p, "a", "x", `stty -echo; printf 'first\n'; read x; seq 1 300; printf '\033[1mlast\033[m\n'; exit 3`)
+	run(t, p, "a", "x", `stty -icanon -echo; printf 'first\n'; read x; seq 1 300; printf '\033[1mlast\033[m\n'; exit 3`)
 	awaitText(t, p, "first")
 	p.sendf(t, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/x","clientSeq":1,"action":{"type":"terminal/input","data":"\n"}}}`)
 	ask[any](t, p, "wait", `"channel":"ahp-terminal:/x","for":{"exit":true}`)

@@ -21,7 +21,7 @@ func TestAPeerIsSentTheScreenFirst(t *testing.T) {
 	const begin, end = `\\033]633;E;make all\\007\\033]633;C\\007`, `\\033]633;D;3\\007`
 	p.sendf(t, "%s", `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/t",`+
 		`"claim":{"kind":"client","clientId":"a"},"_meta":{"termhost":{"command":"/bin/sh","args":["-c",`+
-		`"stty -echo; printf '`+begin+`line one\\n`+end+begin+`line two\\n`+end+`'; `+
+		`"stty -icanon -echo; printf '`+begin+`line one\\n`+end+begin+`line two\\n`+end+`'; `+
 		`seq -f 'and then %g' 20000; echo ready; read x; echo more; read x"]}}}}`)
 	p.answer(t, 2)
 	p.sendf(t, `{"jsonrpc":"2.0","id":3,"method":"termhost/wait","params":{"channel":"ahp-terminal:/t",`+

@@ -404,7 +404,7 @@ func TestKeysComeInFrames(t *testing.T) {
 	t.Parallel()
 	p := serve(t, hosttest.New(t), principals()["alice"], rpc.Options{})
 	greet(t, p, "a")
-	run(t, p, "a", "t", "stty -echo; echo reads; read x; echo got-$x; read x; echo then-$x; read x")
+	run(t, p, "a", "t", "stty -icanon -echo; echo reads; read x; echo got-$x; read x; echo then-$x; read x")
 	d := subscribed(t, p, "t")
 	d.until(p, true, "the bootstrap", func() bool { return d.ready && strings.Contains(d.content(), "reads") })
 	sent := int64(0)

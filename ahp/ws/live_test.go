@@ -119,7 +119,7 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	w.raw(handshake("/ahp", canary+".example", "Origin: https://"+canary))
 	s := w.dial(token)
 	s.initialize("agent")
-	s.create("agent", "t", "read go; stty -echo; echo ready; read x; echo output "+canary)
+	s.create("agent", "t", "read go; stty -icanon -echo; echo ready; read x; echo output "+canary)
 	s.subscribe("t")
 	s.types("t", "")
 	s.until("ready") // what is typed before is not for a hidden line

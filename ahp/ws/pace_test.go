@@ -95,7 +95,7 @@ func BenchmarkEchoAmongAbusers(b *testing.B) {
 			token := w.token(authz.Observer, "abuser")
 			s := w.dial(w.token(authz.Admin, "typist")) // of the same key, and not paced with it
 			s.initialize("typist")
-			s.create("typist", "cat", "stty -echo; exec cat")
+			s.create("typist", "cat", "stty -icanon -echo; exec cat")
 			s.send(`{"jsonrpc":"2.0","id":9,"method":"subscribe","params":{"channel":"ahp-terminal:/cat"}}`)
 			s.until(`"id":9`)
 			stop := make(chan struct{})

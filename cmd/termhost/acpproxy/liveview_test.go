@@ -71,7 +71,7 @@ func TestAViewThatFailsBecomesText(t *testing.T) {
 			t.Parallel()
 			st := newStage(t)
 			st.handshake(true)
-			const line = "stty -echo; echo one; read x; echo two; read x"
+			const line = "stty -icanon -echo; echo one; read x; echo two; read x"
 			c := st.creates(command("sh", "-c", line))
 			st.agent.sends(embed("tool_call", "c1", c.TerminalID))
 			_, wait := st.showsLive()

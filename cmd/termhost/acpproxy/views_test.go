@@ -162,7 +162,7 @@ func TestAnEditorWithoutTerminalsSeesTextThatIsRenewedAndStays(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
 	st.handshake(false)
-	const line = `stty -echo; printf '\033[31mone\033[m\r\nprogress 1%%'
+	const line = `stty -icanon -echo; printf '\033[31mone\033[m\r\nprogress 1%%'
 		read x; printf '\rprogress 100%%\n'; sleep 300`
 	c := st.creates(command("sh", "-c", line))
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
