@@ -403,7 +403,7 @@ func TestAnAskGoesWhenTheConnectionIsBack(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)
 	s := newSite(t)
-	s.ssh("new", "-d", "--guard", "-n", "work", "--", "sh -c 'stty -echo; echo ready; exec cat'")
+	s.ssh("new", "-d", "--guard", "-n", "work", "--", "sh -c 'stty -icanon -echo; echo ready; exec cat'")
 	c := newCable(t, s.address())
 	p := s.open(s.ticket("--url", "http://"+c.Addr().String(), "work") + "&debug=screen").ready()
 	p.shows("work", "ready")

@@ -73,7 +73,7 @@ func TestWhatAnAgentWantsToTypeIsShown(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)
 	s := newSite(t)
-	s.ssh("new", "-d", "--guard", "-n", "work", "--", "sh -c 'stty -echo; echo ready; exec cat'")
+	s.ssh("new", "-d", "--guard", "-n", "work", "--", "sh -c 'stty -icanon -echo; echo ready; exec cat'")
 	s.ssh("new", "-d", "-n", "inner")
 	p := s.open(s.ticket("inner", "work") + "&debug=screen").ready()
 	for _, c := range []struct {
