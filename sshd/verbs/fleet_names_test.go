@@ -26,7 +26,7 @@ func (f *carrier) Run(ctx context.Context, _ Caller, host, line string) (Exit, e
 
 func TestAVerbTakesTheURIThatADoorsClientsHave(t *testing.T) {
 	r := newRunner(t)
-	r.run(t, "", "new -d -n one -- sh -c 'stty -echo; echo ready; exec cat'")
+	r.run(t, "", "new -d -n one -- sh -c 'stty -icanon -echo; echo ready; exec cat'")
 	f := &carrier{town{answers: map[string]string{"box": "[]"}}, make(chan string, 1)}
 	const own, other = "ahp-terminal://home/one", "ahp-terminal://box/one"
 	if got := r.run(t, "", "peek "+own); got.status != StatusFailed {

@@ -108,7 +108,7 @@ func TestALogIsFollowedToTheTerminalsEnd(t *testing.T) {
 		{"-f --raw --since 0s", "1\r\n2\r\n3\r\nno end"},
 	} {
 		r := newRunner(t)
-		r.run(t, "", `new -d -n x -- sh -c 'stty -echo; echo begun; read x; seq 3; printf "no end"'`)
+		r.run(t, "", `new -d -n x -- sh -c 'stty -icanon -echo; echo begun; read x; seq 3; printf "no end"'`)
 		r.run(t, "", "wait --match begun x")
 		done := make(chan outcome)
 		go func() { done <- r.run(t, "", "log "+c.flags+" x") }()

@@ -73,7 +73,7 @@ func TestVerbsRunWithoutSSH(t *testing.T) {
 		stdin, command string
 		want           outcome
 	}{
-		{"", "new -d -n work -- sh -c 'stty -echo; echo ready; exec cat'", outcome{"work\n", "", 0}},
+		{"", "new -d -n work -- sh -c 'stty -icanon -echo; echo ready; exec cat'", outcome{"work\n", "", 0}},
 		{"", "wait --match ready --timeout 30s work", outcome{}},
 		{"", "send --enter work from afar", outcome{}},
 		{"", "wait --match afar --timeout 30s work", outcome{}},

@@ -90,7 +90,7 @@ func (r *room) ends(p *viewertest.Person, got *attached, want attached) {
 
 func TestAViewerEndsWithItsProgram(t *testing.T) {
 	r := newRoom(t)
-	work := r.runs("stty -echo; echo ready; read x; exit 3")
+	work := r.runs("stty -icanon -echo; echo ready; read x; exit 3")
 	p, got := r.sits(work, viewer.Options{Greet: true, Greeting: "good morning"})
 	p.Sees("ready")
 	p.Types("\r")
