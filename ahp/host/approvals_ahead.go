@@ -163,13 +163,8 @@ func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 	if !t.approvals.mayBeHeld(s) {
 		return 0, nil
 	}
-	timer := time.NewTimer(heldPatience)
-	defer timer.Stop()
-	select {
-	case <-t.term.HeldSettled():
-	case <-timer.C:
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+	if _, err := t.Ahead(ctx); err != nil {
+		return 0, err
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
@@ -181,6 +176,21 @@ func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 		return 0, t.denied(errLongLine)
 	default:
 		return 0, errors.New(t.approvals.ahead.refused)
+	}
+	return t.term.Held(), nil
+}
+
+// Ahead returns how many bytes of what was typed into t wait, because the program does not read yet.
+// They are in this host's memory, and gone with it. If something has just been typed, Ahead waits
+// for the look at whether the program reads. It returns ctx's cause if that ends first.
+func (t *Terminal) Ahead(ctx context.Context) (n int, err error) {
+	timer := time.NewTimer(heldPatience)
+	defer timer.Stop()
+	select {
+	case <-t.term.HeldSettled():
+	case <-timer.C:
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
 	}
 	return t.term.Held(), nil
 }

@@ -5,7 +5,12 @@ import (
 	"fmt"
 
 	"termhost/authz"
+	"termhost/ptypool/keeper"
 )
+
+// KeeperError says that the keeper runs and does not answer; its text names the keeper, and says
+// what to do.
+type KeeperError = keeper.StoppedError
 
 // ErrGone says that a terminal was disposed.
 var ErrGone = errors.New(reasonUnknown)

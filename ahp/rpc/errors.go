@@ -29,6 +29,7 @@ func Error(c *host.Conn, err error) *ahp.Error {
 		never  *host.NotStartedError
 		claim  *host.ClaimError
 		room   *host.PatternRoomError
+		keeper *host.KeeperError
 	)
 	c.Denied(err)
 	switch {
@@ -59,6 +60,8 @@ func Error(c *host.Conn, err error) *ahp.Error {
 		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "principal.max_terminals")
 	case errors.As(err, &room):
 		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "patterns")
+	case errors.As(err, &keeper):
+		return ahp.NewError(ahp.CodeInternal, keeper.Error())
 	case errors.Is(err, host.ErrClosed):
 		return ahp.EndedError(ahp.CodeInternal, host.ErrClosed.Error())
 	}

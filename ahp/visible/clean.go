@@ -36,6 +36,24 @@ func Clean(line string) string {
 	return c.text.String()
 }
 
+// CleanOutput is [Clean] for what a program has printed, of any number of lines: the control
+// characters of ASCII stay, and so do the escape sequences that they begin.
+func CleanOutput(text string) string {
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	var clean strings.Builder
+	for len(text) > 0 {
+		n := strings.IndexFunc(text, control)
+		if n < 0 {
+			n = len(text)
+		}
+		clean.WriteString(Clean(text[:n]))
+		rest := strings.TrimLeftFunc(text[n:], control)
+		clean.WriteString(text[n : len(text)-len(rest)])
+		text = rest
+	}
+	return clean.String()
+}
+
 // printsASCII reports whether a line consists of tabs and of ASCII characters that are printed.
 func printsASCII(line string) bool {
 	for i := range len(line) {

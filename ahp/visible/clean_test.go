@@ -44,6 +44,21 @@ func TestAModelReadsWhatPeopleSee(t *testing.T) {
 	}
 }
 
+func TestOutputIsCleanedBetweenItsControlCharacters(t *testing.T) {
+	t.Parallel()
+	hello := strings.Map(func(r rune) rune { return r - 'a' + 0xe0151 }, "hello")
+	for text, want := range map[string]string{
+		"":                            "",
+		"plain\r\n":                   "plain\r\n",
+		"\x1b[31mred\x1b[m\r\x00\x7f": "\x1b[31mred\x1b[m\r\x00\x7f",
+		"x" + hello + "\x1b[1m\u202ey\n\n\u200bz\xff\n": "x\x1b[1my\n\nz\ufffd\n",
+	} {
+		if got := visible.CleanOutput(text); got != want {
+			t.Errorf("%q is read as %q, want %q", text, got, want)
+		}
+	}
+}
+
 // ignorable reports whether a character has the property Default_Ignorable_Code_Point, as
 // DerivedCoreProperties.txt of Unicode derives it.
 func ignorable(r rune) bool {

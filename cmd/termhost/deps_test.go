@@ -73,7 +73,7 @@ func mayImport() map[string][]string {
 		"ahp/recordings":          {"ahp", "ahp/journal", "authz", "authz/admit", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/host":                with(below, "ahp/drops", "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/keeper", "ptypool/nonce", "ptypool/termlog", "ptypool/ticks"),
 		"ahp/rpc":                 {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit", "ptypool"},
-		"ahp/acp":                 with(door, "ahp/acp/wire", "ahp/commandline", "ptypool"),
+		"ahp/acp":                 with(door, "ahp/acp/wire", "ahp/commandline", "ahp/visible", "ptypool"),
 		"ahp/acp/wire":            {"ahp"},
 		"ahp/mcp":                 with(door, "ahp/history", "ahp/spelling", "ahp/visible", "ptypool/keyboard"),
 		"ahp/page":                with(door, "ahp/ws", "keys"),

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/hosttest"
 )
 
@@ -23,6 +24,8 @@ func TestAStoppedKeeperIsToldAndHoldsNothingUp(t *testing.T) {
 	h := start()
 	do("new", "-d", "-n", "a", "--", "sh", "-c", "echo up; exec cat")
 	do("new", "-d", "-n", "gone", "--", "cat")
+	do("new", "-d", "-n", "gone2", "--", "cat")
+	agent, _ := connectTapped(t, state, "", &tapped{}, nil)
 	keeper := keepersOf(t, state)[0]
 	hosttest.Check(t, syscall.Kill(keeper, syscall.SIGSTOP))
 	goOn := func() { hosttest.Check(t, syscall.Kill(keeper, syscall.SIGCONT)) }
@@ -39,7 +42,17 @@ func TestAStoppedKeeperIsToldAndHoldsNothingUp(t *testing.T) {
 			failed <- fmt.Sprintf("%s: %v: %s", args[0], err, out)
 		}()
 	}
-	for range verbs {
+	for what, ask := range map[string]func() error{
+		"createTerminal": func() error {
+			return agent.CreateTerminal(t.Context(), ahp.CreateTerminalParams{Channel: ahp.TerminalURI("c2")})
+		},
+		"disposeTerminal": func() error {
+			return agent.DisposeTerminal(t.Context(), ahp.TerminalURI("gone2"))
+		},
+	} {
+		go func() { failed <- fmt.Sprintf("%s: %v", what, ask()) }()
+	}
+	for range len(verbs) + 2 {
 		said := <-failed
 		if !strings.Contains(said, fmt.Sprintf("(process %d) has not answered", keeper)) ||
 			!strings.Contains(said, fmt.Sprintf("kill -CONT %d", keeper)) {
@@ -58,10 +71,12 @@ func TestAStoppedKeeperIsToldAndHoldsNothingUp(t *testing.T) {
 		return verbOf(h, "new", "-d", "-n", "d", "--", "cat").Run() == nil
 	})
 	awaitLog(t, do, "a", "meanwhile")
-	hosttest.Eventually(t, "the end of what was removed is told", func() bool {
-		line := lineOf(do("ls"), "gone")
-		return line == "" || strings.Contains(line, "exited")
-	})
+	for _, name := range []string{"gone", "gone2"} {
+		hosttest.Eventually(t, "the end of what was removed is told", func() bool {
+			line := lineOf(do("ls"), name)
+			return line == "" || strings.Contains(line, "exited")
+		})
+	}
 	hosttest.Eventually(t, "the keeper has only what is listed", func() bool {
 		return len(childrenOf(t, keeper)) == 2
 	})

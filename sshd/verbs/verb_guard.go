@@ -111,13 +111,21 @@ func (v *invocation) decide(d host.Decision) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	done := "typed for"
+	done, then := "typed for", ""
 	switch {
 	case d == host.RefuseOnce:
 		done = "refused"
 	case k.Does == ahp.AskStarts:
 		done = "started for"
+	default:
+		// The host has its memory for it: nobody is told that it is typed before it is.
+		if n, err := t.Ahead(v.ctx); err != nil {
+			return v.failed(err)
+		} else if n > 0 {
+			done, then = "approved for", ", typed when the program reads"
+		}
 	}
-	fmt.Fprintf(v.stderr, "termhost: %s %s: %s\n", done, k.By, strings.Join(plainLines(k), " "))
+	fmt.Fprintf(v.stderr, "termhost: %s %s%s: %s\n", done, k.By, then,
+		strings.Join(plainLines(k), " "))
 	return StatusOK
 }
