@@ -172,6 +172,8 @@ type Host struct {
 	memory   memory
 	creators creators
 
+	keyAgents atomic.Pointer[KeyAgents] // nil: there are none
+
 	// What accounts have.
 	logins, peers       admit.Places // connections by SSH, and others
 	commands, transfers admit.Places // programs on pipes
