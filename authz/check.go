@@ -405,8 +405,11 @@ func permitted(p Principal, permits keys.Permits, t Target) string {
 
 // agent honours no-agent-forwarding.
 func agent(p Principal, _ Verb, _ Target) string {
-	if p.NoAgent {
+	switch {
+	case p.NoAgent:
 		return ruleNoAgent
+	case p.Inside: // it would lead back to the agent that its own terminal has
+		return RuleInside
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package ptypool
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -20,6 +21,8 @@ type EnvSpec struct {
 	Shell   string // SHELL; "": Account.Shell
 	Term    string // TERM; "": not set
 	TZ      string // TZ; "": not set, which is the system's time zone
+	// Root is the folder in which the machine's /etc and /run are; "": /.
+	Root string
 	// Client has the variables that the client of an SSH session sent, "NAME=value" each. Only
 	// LANG, LC_* and COLORTERM are accepted (like sshd_config's AcceptEnv in distributions).
 	Client []string
@@ -28,9 +31,11 @@ type EnvSpec struct {
 	Extra []string
 }
 
-// Env returns an environment like that of a login by sshd. It is built from nothing, so a variable
-// of this process reaches no child unless it is named here. The result is sorted, and each name
-// occurs once. Entries that are not NAME=value, or contain a NUL, are left out.
+// Env returns an environment like that of a login by sshd with PAM. It is built from nothing, so a
+// variable of this process reaches no child unless it is named here. What the machine's
+// administrator sets for every login overrides what the client asks for, as with Debian's sshd. The
+// result is sorted, and each name occurs once. Entries that are not NAME=value, or contain a NUL,
+// are left out.
 func Env(s EnvSpec) []string {
 	vars := make(map[string]string)
 	set := func(name, value string) {
@@ -41,6 +46,7 @@ func Env(s EnvSpec) []string {
 	set("HOME", s.Account.Home)
 	set("USER", s.Account.Name)
 	set("LOGNAME", s.Account.Name)
+	set("MAIL", mailFolder+"/"+s.Account.Name)
 	set("SHELL", s.Account.Shell)
 	if s.Shell != "" {
 		set("SHELL", s.Shell)
@@ -58,6 +64,9 @@ func Env(s EnvSpec) []string {
 		if name, value, ok := strings.Cut(v, "="); ok && clientMaySet(name) {
 			set(name, value)
 		}
+	}
+	for name, value := range loginVars(cmp.Or(s.Root, "/"), s.Account.UID) {
+		set(name, value)
 	}
 	if vars["LANG"] == "" && vars["LC_ALL"] == "" && vars["LC_CTYPE"] == "" {
 		set("LANG", defaultLang)

@@ -14,7 +14,8 @@ func TestTheEnvironmentHasOnlyWhatIsNamed(t *testing.T) {
 	t.Setenv("LC_CANARY", "sings")
 	t.Setenv("PATH", os.Getenv("PATH")+":/canary")
 	acc := Account{Name: "ann", UID: 1000, Home: "/home/ann", Shell: "/bin/zsh"}
-	got := Env(EnvSpec{Account: acc, Term: "xterm", TZ: "Europe/Vienna",
+	root := t.TempDir()
+	got := Env(EnvSpec{Account: acc, Root: root, Term: "xterm", TZ: "Europe/Vienna",
 		Client: []string{"LANG=de_AT.UTF-8", "LC_TIME=C", "COLORTERM=truecolor",
 			"LD_PRELOAD=/evil.so", "BASH_ENV=x", "junk"},
 		Extra: []string{"SSH_CONNECTION=1.2.3.4 5 6.7.8.9 10", "LANG=C.UTF-8", "1BAD=x",
@@ -23,16 +24,16 @@ func TestTheEnvironmentHasOnlyWhatIsNamed(t *testing.T) {
 	})
 	want := []string{
 		"COLORTERM=truecolor", "HOME=/home/ann", "LANG=C.UTF-8", "LC_TIME=C", "LOGNAME=ann",
-		"PATH=" + userPath, "SHELL=/bin/zsh", "SSH_CONNECTION=1.2.3.4 5 6.7.8.9 10",
+		"MAIL=/var/mail/ann", "PATH=" + userPath, "SHELL=/bin/zsh", "SSH_CONNECTION=1.2.3.4 5 6.7.8.9 10",
 		"TERM=xterm", "TZ=Europe/Vienna", "USER=ann",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("environment\n%q, want\n%q", got, want)
 	}
-	root := Account{Name: "root", Home: "/root", Shell: "/bin/sh"}
-	got = Env(EnvSpec{Account: root, Shell: "/bin/bash"})
-	want = []string{"HOME=/root", "LANG=C.UTF-8", "LOGNAME=root", "PATH=" + rootPath,
-		"SHELL=/bin/bash", "USER=root"}
+	admin := Account{Name: "root", Home: "/root", Shell: "/bin/sh"}
+	got = Env(EnvSpec{Account: admin, Root: root, Shell: "/bin/bash"})
+	want = []string{"HOME=/root", "LANG=C.UTF-8", "LOGNAME=root", "MAIL=/var/mail/root",
+		"PATH=" + rootPath, "SHELL=/bin/bash", "USER=root"}
 	if !slices.Equal(got, want) {
 		t.Errorf("environment\n%q, want\n%q", got, want)
 	}

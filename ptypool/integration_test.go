@@ -52,7 +52,7 @@ func startShell(t *testing.T, s shellSpec) *shell {
 	}
 	ann := Account{Name: "ann", UID: 1000, Home: sh.home, Shell: path}
 	extra := append([]string{"XDG_RUNTIME_DIR=" + sh.home}, s.env...) // fish writes there
-	env := Env(EnvSpec{Account: ann, Term: "xterm-256color", Extra: extra})
+	env := Env(EnvSpec{Account: ann, Root: t.TempDir(), Term: "xterm-256color", Extra: extra})
 	spec := Spec{Argv: []string{path}, Env: env, Dir: sh.home, Cols: 200, Rows: 50}
 	if s.login {
 		spec.Argv0 = "-" + s.name

@@ -11,6 +11,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/keeper"
 	"termhost/ptypool/nonce"
 )
 
@@ -126,6 +127,7 @@ func startOnTTY(s *Spec, path string, tty *os.File, r *reaper, onExit func()) (*
 	}
 	fd := tty.Fd() // blocking, as programs expect their terminal to be
 	defer runtime.KeepAlive(tty)
+	keeper.OwnTTY(int(fd))
 	files := []uintptr{fd, fd, fd}
 	granted, err := s.Grant.Open()
 	if err != nil {

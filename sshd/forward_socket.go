@@ -165,8 +165,18 @@ func (c *conn) listenSocket(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// listenIn makes a unix socket in a folder. The listener closes dir.
+// listenIn makes a unix socket in a folder, which closing the listener removes. The listener closes
+// dir.
 func listenIn(ctx context.Context, dir *os.File, name string) (net.Listener, error) {
+	l, err := bindIn(ctx, dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return &socketListener{UnixListener: l, dir: dir, name: name}, nil
+}
+
+// bindIn makes a unix socket in a folder, whose file stays when it is closed.
+func bindIn(ctx context.Context, dir *os.File, name string) (*net.UnixListener, error) {
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
 		// On Linux a socket's file gets the socket's mode.
 		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
@@ -180,7 +190,7 @@ func listenIn(ctx context.Context, dir *os.File, name string) (net.Listener, err
 	}
 	u := l.(*net.UnixListener)
 	u.SetUnlinkOnClose(false)
-	return &socketListener{UnixListener: u, dir: dir, name: name}, nil
+	return u, nil
 }
 
 // socketListener is a unix socket that goes with its listener.

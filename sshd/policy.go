@@ -30,4 +30,7 @@ const (
 
 // SetPolicy replaces the policy. It counts for what is asked for from now on: open forwards and
 // transfers stay.
-func (s *Server) SetPolicy(p Policy) { s.policy.Store(&p) }
+func (s *Server) SetPolicy(p Policy) {
+	s.policy.Store(&p)
+	s.agents.fit()
+}

@@ -95,13 +95,14 @@ func New(cfg Config) (*Server, error) {
 	if s.mcp == nil {
 		s.mcp = mcp.New(mcp.Options{Version: cfg.Version, Log: cfg.Log})
 	}
-	s.agents.srv = s
+	s.agents = agents{srv: s, by: map[string][]agentConn{}, sockets: map[string]*agentSocket{}}
 	s.gate = admit.NewGate(admit.GateOptions{
 		Startups: cfg.MaxStartups, PerSource: startupsPerSource, Grace: startupGrace,
 		Burst: startupBurst, Stages: int(stages), Penalties: s.penalties,
 		Now: cfg.Now, Rand: cfg.Rand,
 	})
 	s.set(cfg)
+	cfg.Host.SetKeyAgents(&s.agents)
 	return s, nil
 }
 

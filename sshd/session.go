@@ -35,7 +35,7 @@ type sshSession struct {
 	env     []string      // NAME=value, accepted ones only
 	dir     string        // where the peer is on this machine; "": elsewhere, or it has not said
 	config  string        // see wire.ConfigVariable; likewise
-	agent   string        // the socket of the peer's agent; "": it is not forwarded
+	agent   bool          // the peer's agent is forwarded
 	arrival *wire.Arrival // see wire.Arrives; nil: the other host has not said
 	listed  bool          // see wire.Listed
 	counts  bool          // the peer wants to know what of its input has been taken

@@ -19,7 +19,7 @@ var _ verbs.IO = (*sshSession)(nil)
 // caller returns the peer as verbs see it.
 func (s *sshSession) caller() verbs.Caller {
 	c := verbs.Caller{IO: s, Conn: s.c.host, Grant: s.c.grant, Endpoints: s.c.endpoints(),
-		Local: s.c.proven != nil, Dir: s.dir, Config: s.config, AgentSocket: s.agent,
+		Local: s.c.proven != nil, Dir: s.dir, Config: s.config, ForwardsAgent: s.agent,
 		MCP: s.runMCP}
 	if s.c.carried != nil {
 		c.Carried, c.Shows, c.WantElsewhere = s.c.carried.Host, s.shows, s.elsewhere

@@ -42,6 +42,8 @@ type CreateOptions struct {
 	ClientEnv []string
 	Env       []string
 	TTYVar    string // a variable to be set to the terminal's device; "": none
+	// ForwardsAgent: the peer has a key agent, for all programs: see [KeyAgents].
+	ForwardsAgent bool
 
 	Claim     ahp.Claim // the zero Claim: the clientId of the principal's SSH sessions
 	Agent     string    // what the agent of a session's claim calls itself; "": it has not said

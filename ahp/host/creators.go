@@ -30,6 +30,7 @@ type creator struct {
 	principal authz.Principal
 	proof     Proof           // what the principal came in with; nil: it cannot be followed
 	record    json.RawMessage // the proof for the next host
+	forwards  bool            // a command of no terminal runs, whose peer has a key agent
 	listed    <-chan struct{} // closed when the terminal is found, or has failed; nil: it was
 }
 
@@ -47,6 +48,10 @@ func (cs *creators) end(marker string) {
 	if len(cs.ended) == maxEndedCreators {
 		delete(cs.byMarker, cs.ended[0])
 		cs.ended = slices.Delete(cs.ended, 0, 1)
+	}
+	if c := cs.byMarker[marker]; c.forwards {
+		c.forwards = false
+		cs.byMarker[marker] = c
 	}
 	cs.ended = append(cs.ended, marker)
 }
@@ -149,31 +154,6 @@ func realm(stateDir string) string {
 
 // realmBytes is how many bytes of a hash name a state folder: a machine has few.
 const realmBytes = 8
-
-// AgentHolder returns the ID of the principal whose key agent the process pid may use: the one who
-// holds, by hand, the terminal that the process belongs to; "": nobody. While an agent holds a
-// terminal, nothing in it signs with a person's keys.
-func (h *Host) AgentHolder(pid int) string {
-	marker := h.pool.Find(pid)
-	if marker == "" {
-		return ""
-	}
-	if listed := h.creators.of(marker).listed; listed != nil {
-		<-listed // its first process may ask while it is being started
-	}
-	for _, t := range h.all() {
-		if t.origin.marker != marker {
-			continue
-		}
-		t.term.Lock()
-		defer t.term.Unlock()
-		if kb := &t.keyboard; kb.holder.byHand() {
-			return kb.holder.principal
-		}
-		return ""
-	}
-	return ""
-}
 
 // CreatorOf returns the creator of the terminal that process pid belongs to. It is for peers of the
 // unix socket, which may run inside one of the host's terminals or be left running by one. p is the

@@ -125,14 +125,15 @@ func isSystemShell(name string, env []string) bool {
 	return !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
 }
 
-// environment returns the variables of a terminal's process. The host's own are not passed on.
+// environment returns the variables of a terminal's process: those of a login on this machine. The
+// host's own are not passed on.
 func (h *Host) environment(shell, term string, o CreateOptions) []string {
 	var extra []string
 	for name, value := range h.cfg().Env {
 		extra = append(extra, name+"="+value)
 	}
 	return ptypool.Env(ptypool.EnvSpec{
-		Account: h.account, Shell: shell, Term: term, Client: o.ClientEnv,
+		Account: h.account, Shell: shell, Term: term, Root: h.cfg().Root, Client: o.ClientEnv,
 		Extra: slices.Concat(extra, o.DoorEnv, o.Env),
 	})
 }

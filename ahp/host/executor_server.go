@@ -45,7 +45,9 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 	}
 	t.origin.proof = h.recordOf(t.origin.creator)
 	by := t.origin.creator
-	h.creators.add(t.origin.marker, creator{by, h.proofOf(by), t.origin.proof, t.life.listed})
+	h.creators.add(t.origin.marker, creator{principal: by, proof: h.proofOf(by),
+		record: t.origin.proof, listed: t.life.listed})
+	spec.Env = t.withAgent(spec.Env, o)
 	t.commands.integrated = spec.VT.Nonce != ""
 	err := h.run(t, o.conn, func() error {
 		spec.Keep = t.log.journal.Keep()
@@ -63,6 +65,7 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 	})
 	if err != nil {
 		h.creators.end(t.origin.marker)
+		h.closeAgent(t.origin.marker)
 		return err
 	}
 	if t.approvals.starting != nil {
@@ -124,6 +127,7 @@ func (e *serverExecutor) end(grace time.Duration, _ string) { e.t.term.Hangup(gr
 
 func (e *serverExecutor) exited(code int) (ahp.TerminalExited, *ahp.Origin) {
 	e.t.host.creators.end(e.t.origin.marker)
+	e.t.host.closeAgent(e.t.origin.marker)
 	return ahp.TerminalExited{ExitCode: &code}, nil
 }
 

@@ -30,6 +30,10 @@ type Config struct {
 	Socket   string // the path of the host's own unix socket; "": there is none
 	Hostname string // of the machine, for people; "": nobody is told
 
+	// Root is the folder in which the machine's /etc and /run are, by which it gives variables to
+	// every login; "": /.
+	Root string
+
 	Shell            string // "": that of the host's user
 	Login            bool
 	Term             string // "": xterm-256color
@@ -167,6 +171,8 @@ type Host struct {
 	janitor  janitor
 	memory   memory
 	creators creators
+
+	keyAgents atomic.Pointer[KeyAgents] // nil: there are none
 
 	// What accounts have.
 	logins, peers       admit.Places // connections by SSH, and others

@@ -67,6 +67,7 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	}
 	t.approvals.dropHeldOf(kb.holder, next)
 	kb.holder, kb.prior, kb.lent = next, prior, lent
+	t.leadAgent()
 	kb.setRequests(nil)
 	kb.watchIdle(0)
 	lender := lenderName(prior, next, t.viewers.windows)

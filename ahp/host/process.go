@@ -43,11 +43,17 @@ func (c *Conn) StartProcess(what authz.Verb, o CreateOptions) (*Process, error) 
 	}
 	spec, _ := h.spec(o)
 	spec.Marker = h.pool.NewMarker()
-	h.creators.add(spec.Marker, creator{principal: c.principal, proof: h.proofOf(c.principal)})
+	h.creators.add(spec.Marker, creator{principal: c.principal, proof: h.proofOf(c.principal),
+		forwards: o.ForwardsAgent})
+	if o.ForwardsAgent {
+		spec.Env = h.openAgent(spec.Marker, spec.Env)
+		h.leadAgent(spec.Marker, c.principal.ID)
+	}
 	p, err := h.pool.StartProcess(spec)
 	if err != nil {
 		places.Leave(c.principal)
 		h.creators.end(spec.Marker)
+		h.closeAgent(spec.Marker)
 		if errors.Is(err, ptypool.ErrShutdown) {
 			err = ErrClosed
 		}
@@ -65,6 +71,7 @@ func (c *Conn) StartProcess(what authz.Verb, o CreateOptions) (*Process, error) 
 		s.status, _ = p.Wait() // without a status it is UnknownExit
 		s.process.Stdin.Close()
 		h.creators.end(spec.Marker)
+		h.closeAgent(spec.Marker)
 		places.Leave(c.principal)
 	}()
 	return s, nil

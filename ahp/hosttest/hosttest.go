@@ -64,7 +64,7 @@ func Principal(name string, role authz.Role) authz.Principal {
 func New(t testing.TB, changes ...func(*host.Config)) *host.Host {
 	t.Helper()
 	cfg := host.Config{Shell: "/bin/sh", StateDir: t.TempDir(), Version: "test", MaxExited: 64,
-		Persist: true}
+		Persist: true, Root: t.TempDir()}
 	for _, change := range changes {
 		change(&cfg)
 	}

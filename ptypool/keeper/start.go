@@ -129,6 +129,7 @@ func openPTY(cols, rows int) (ours []file, theirs []int, name string, err error)
 	if err != nil {
 		return ours, nil, "", err
 	}
+	OwnTTY(tty)
 	return ours, []int{tty}, name, nil
 }
 
