@@ -124,6 +124,7 @@ func (quiet) DrawsPictures() bool         { return false }
 func (quiet) Started(*Term)               {}
 func (quiet) Output([]byte)               {}
 func (quiet) Fed()                        {}
+func (quiet) FrameEnded()                 {}
 func (quiet) Ready()                      {}
 func (quiet) Exited(ExitStatus)           {}
 

@@ -132,6 +132,7 @@ func (s *Screen) windowOp(c *csiSeq) verdict {
 // fullReset is RIS. The title stays.
 func (s *Screen) fullReset() {
 	s.model.fullReset()
+	s.synchronize(false)
 	s.titles.stack = nil
 	s.colors.reset()
 }

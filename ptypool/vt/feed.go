@@ -9,6 +9,7 @@ func (s *Screen) Feed(p []byte, sink Sink) {
 		sink = Discard{}
 	}
 	s.output.sink, s.output.in, s.output.start = sink, p, 0
+	s.frame.last = unknown
 	for i := 0; i < len(p); {
 		switch s.parser.state {
 		case inGround:
