@@ -120,6 +120,7 @@ func (quiet) PromptStart()                {}
 func (quiet) CommandExecuted(string)      {}
 func (quiet) CommandFinished(int, bool)   {}
 func (quiet) Bell()                       {}
+func (quiet) ControlMode()                {}
 func (quiet) DrawsPictures() bool         { return false }
 func (quiet) Started(*Term)               {}
 func (quiet) Output([]byte)               {}

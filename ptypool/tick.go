@@ -25,6 +25,10 @@ func (t *Term) tick() {
 	}
 	defer t.contain("what the program has not ended")
 	t.tickAt = time.Time{}
+	if t.exited { // and was restored: nobody waits for it
+		t.screen.Tick(time.Now(), nil)
+		return
+	}
 	t.tickNow(time.Now())
 	t.h.Fed()
 	t.arm()
@@ -32,7 +36,7 @@ func (t *Term) tick() {
 
 // tickNow tells the screen the time. The lock is held.
 func (t *Term) tickNow(now time.Time) {
-	if t.screen.Tick(now) {
+	if t.screen.Tick(now, t.h) {
 		t.h.FrameEnded()
 	}
 }

@@ -44,7 +44,7 @@ func (l *Log) Show(w Work, until *Place, lines int) (*Shown, error) {
 	} else {
 		s.Place, s.Time = r.place, r.time
 		if until == nil {
-			s.screen.Tick(time.Now())
+			s.screen.Tick(time.Now(), nil)
 		}
 	}
 	return s, err
@@ -134,7 +134,7 @@ func (c *canvas) take(i *Item) {
 	if c.screen == nil {
 		c.screen = c.blank(max(i.Cols, 1), max(i.Rows, 1)) // the first item is the size
 	}
-	c.screen.Tick(i.Time)
+	c.screen.Tick(i.Time, nil)
 	i.draw(c.screen)
 }
 

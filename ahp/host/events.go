@@ -75,6 +75,13 @@ func (e events) Fed() {
 	}
 }
 
+// ControlMode tells the viewers why they see what tmux says to another program.
+func (e events) ControlMode() {
+	if e.t.kept.replay == nil {
+		e.t.keyboard.tell(nil, Note{Kind: NoteControlMode})
+	}
+}
+
 // FrameEnded wakes the viewers that are drawn the screen; the others have had the output.
 func (e events) FrameEnded() {
 	for _, a := range e.t.viewers.open {

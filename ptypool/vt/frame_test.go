@@ -69,12 +69,12 @@ func TestTheFrameBeforeIsShownWhileTheNextIsDrawn(t *testing.T) {
 func TestAFrameThatIsNotCompletedIsShownAtItsEnd(t *testing.T) {
 	for _, end := range []string{"", "\x1bc"} { // the end of its time, RIS
 		s := framed()
-		s.Tick(time.Unix(1, 0))
+		s.Tick(time.Unix(1, 0), nil)
 		s.Feed([]byte("before\x1b[?2026h\r\x1b[Khalf"), nil)
 		hidden := !s.Due().IsZero()
 		if s.Feed([]byte(end), nil); end == "" {
-			s.Tick(s.Due().Add(-1))
-			hidden = hidden && !s.Due().IsZero() && s.Tick(s.Due())
+			s.Tick(s.Due().Add(-1), nil)
+			hidden = hidden && !s.Due().IsZero() && s.Tick(s.Due(), nil)
 		}
 		want := map[string]string{"": "half", "\x1bc": ""}[end]
 		if got := strings.TrimSpace(string(s.AppendText(nil, false))); !hidden || got != want {

@@ -58,7 +58,8 @@ type Screen struct {
 	pictures pictures // that the program has drawn
 	frame    frame    // that it is drawing
 
-	now time.Time // as Tick has told
+	now      time.Time // as Tick has told
+	stringAt time.Time // when the string that is not ended has begun
 
 	pointerUsed  bool // the program has ever set the pointer's shape (OSC 22)
 	progressUsed bool // or shown progress (OSC 9;4)
