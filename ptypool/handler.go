@@ -17,6 +17,9 @@ type Handler interface {
 	// Fed is called after each piece of output. The screen may be read then; it shows all output so
 	// far except what the parser holds back.
 	Fed()
+	// FrameEnded is called when the program has not completed a frame in time (mode 2026), and what
+	// it has drawn so far is shown. The screen may be read then.
+	FrameEnded()
 	// Ready is called before output is read from the program, without the Term's lock. It may block
 	// to slow the program down for a consumer that wants every byte; output that was read before
 	// may still arrive. It must return when the terminal is hung up, or else the exit is never

@@ -120,10 +120,12 @@ func (quiet) PromptStart()                {}
 func (quiet) CommandExecuted(string)      {}
 func (quiet) CommandFinished(int, bool)   {}
 func (quiet) Bell()                       {}
+func (quiet) ControlMode()                {}
 func (quiet) DrawsPictures() bool         { return false }
 func (quiet) Started(*Term)               {}
 func (quiet) Output([]byte)               {}
 func (quiet) Fed()                        {}
+func (quiet) FrameEnded()                 {}
 func (quiet) Ready()                      {}
 func (quiet) Exited(ExitStatus)           {}
 

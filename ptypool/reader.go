@@ -194,6 +194,7 @@ func (t *Term) contain(doing string) {
 func (t *Term) feed(p []byte) {
 	t.pool.meter.count(len(p))
 	t.h.Output(p)
+	t.tickNow(time.Now())
 	t.parse(p)
 	if !t.screen.Pending() {
 		t.flushAt = time.Time{}
@@ -219,6 +220,7 @@ func (t *Term) parse(p []byte) {
 		t.screen.Feed(p, t.h)
 	}
 	t.h.Fed()
+	t.arm()
 }
 
 // feedLines parses p with the line ends of a terminal. The lock is held.
@@ -271,9 +273,12 @@ func (t *Term) finish() {
 // exit gives the handler the held-back bytes and the exit. The lock is held.
 func (t *Term) exit(st ExitStatus) {
 	t.exited = true
-	if t.flusher != nil {
-		t.flusher.Stop()
+	for _, timer := range [...]*time.Timer{t.flusher, t.ticker} {
+		if timer != nil {
+			timer.Stop()
+		}
 	}
+	t.screen.EndFrame()
 	if !t.broken {
 		t.flushLast()
 	}

@@ -22,6 +22,7 @@ type recorder struct {
 	changed chan struct{} // closed and replaced at every event
 	data    bytes.Buffer
 	exits   []ExitStatus
+	frames  int  // calls of FrameEnded
 	late    bool // something came after Exited
 	ready   func()
 	term    *Term
@@ -51,9 +52,11 @@ func (r *recorder) PromptStart()                {}
 func (r *recorder) CommandExecuted(string)      {}
 func (r *recorder) CommandFinished(int, bool)   {}
 func (r *recorder) Bell()                       {}
+func (r *recorder) ControlMode()                {}
 func (r *recorder) DrawsPictures() bool         { return false }
 func (r *recorder) Output([]byte)               {}
 func (r *recorder) Fed()                        {}
+func (r *recorder) FrameEnded()                 { r.event(func() { r.frames++ }) }
 func (r *recorder) Ready() {
 	if r.ready != nil {
 		r.ready()

@@ -1,6 +1,10 @@
 package ptypool
 
-import "termhost/ptypool/vt"
+import (
+	"time"
+
+	"termhost/ptypool/vt"
+)
 
 // Restored describes a Term of an earlier process.
 type Restored struct {
@@ -29,11 +33,13 @@ func (p *Pool) Restore(r Restored, h Handler) *Term {
 
 // Replay feeds a restored terminal output that its handler has logged before: the handler gets what
 // the parser finds in it, but no call of Output. The lock must be held. p is not retained. A panic
-// of the parser or the handler ends the replay; further output is ignored.
-func (t *Term) Replay(p []byte) {
+// of the parser or the handler ends the replay; further output is ignored. at is when it was
+// printed.
+func (t *Term) Replay(p []byte, at time.Time) {
 	if t.broken {
 		return
 	}
 	defer t.contain("logged output")
+	t.tickNow(at)
 	t.parse(p)
 }

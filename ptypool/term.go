@@ -45,10 +45,14 @@ type Term struct {
 	flushAt time.Time    // when the held-back bytes are due; flush does nothing before that
 	broken  bool         // the handler or parser panicked: output is discarded
 	exited  bool
+
+	ticker *time.Timer // runs tick; made on first use
+	tickAt time.Time   // when that is due
 }
 
 // newTerm makes a Term without starting anything.
 func newTerm(p *Pool, b backend, cols, rows int, o vt.Options, h Handler) *Term {
+	o.HideFrames = true
 	t := &Term{
 		pool: p, h: h, backend: b, screen: vt.New(cols, rows, o), done: make(chan struct{}),
 	}

@@ -144,6 +144,7 @@ func (r *reader) Data(p []byte) {
 	if r.Piped {
 		p = r.lines.Append(nil, p)
 	}
+	r.screen.Tick(r.walk.At.Time, found{r: r})
 	r.screen.Feed(p, found{r: r})
 }
 

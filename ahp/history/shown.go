@@ -43,6 +43,9 @@ func (l *Log) Show(w Work, until *Place, lines int) (*Shown, error) {
 		s.screen = r.shown.blank(DefaultCols, DefaultRows)
 	} else {
 		s.Place, s.Time = r.place, r.time
+		if until == nil {
+			s.screen.Tick(time.Now(), nil)
+		}
 	}
 	return s, err
 }
@@ -54,7 +57,7 @@ func (s *Shown) Size() (cols, rows int) { return s.screen.Size() }
 // its size.
 func (s *Shown) Redraw() []byte {
 	return s.screen.AppendRedraw(nil,
-		vt.Redraw{Update: true, Scrollback: s.screen.HistoryLines()})
+		vt.Redraw{Update: true, Scrollback: s.screen.HistoryLines(), Still: true})
 }
 
 // Lines returns the number of lines from the first one that is kept to the last one on the main
@@ -119,7 +122,8 @@ type canvas struct {
 const shownBytes = 64 << 20
 
 func (c *canvas) blank(cols, rows int) *vt.Screen {
-	return vt.New(cols, rows, vt.Options{ScrollbackLines: c.keeps, ScrollbackBytes: shownBytes})
+	return vt.New(cols, rows, vt.Options{ScrollbackLines: c.keeps, ScrollbackBytes: shownBytes,
+		HideFrames: true})
 }
 
 // take draws an item.
@@ -130,6 +134,7 @@ func (c *canvas) take(i *Item) {
 	if c.screen == nil {
 		c.screen = c.blank(max(i.Cols, 1), max(i.Rows, 1)) // the first item is the size
 	}
+	c.screen.Tick(i.Time, nil)
 	i.draw(c.screen)
 }
 

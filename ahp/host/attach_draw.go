@@ -125,7 +125,7 @@ func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 		return nil, err
 	}
 	a.picture = vt.Picture{} // it takes memory
-	r.Cols, r.Rows = a.cols, a.rows
+	r.Cols, r.Rows, r.Live = a.cols, a.rows, true
 	return a.t.term.Screen().AppendRedraw(dst, r), nil
 }
 

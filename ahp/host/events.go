@@ -75,6 +75,20 @@ func (e events) Fed() {
 	}
 }
 
+// ControlMode tells the viewers why they see what tmux says to another program.
+func (e events) ControlMode() {
+	if e.t.kept.replay == nil {
+		e.t.keyboard.tell(nil, Note{Kind: NoteControlMode})
+	}
+}
+
+// FrameEnded wakes the viewers that are drawn the screen; the others have had the output.
+func (e events) FrameEnded() {
+	for _, a := range e.t.viewers.open {
+		a.sub.Wake()
+	}
+}
+
 // Reply answers a query of the program's. A program that does not read gets no answer, and one that
 // has been answered before gets no other. The peer's own terminal answers a program whose output
 // goes there byte by byte.

@@ -32,6 +32,8 @@ const (
 	NoteBack
 	// NoteUnasked: Who does not request it any more. Only the holder's viewers get this note.
 	NoteUnasked
+	// NoteControlMode: the program is tmux in its control mode.
+	NoteControlMode
 )
 
 // Note tells the person at a viewer something about the terminal's keyboard, held input or owner.

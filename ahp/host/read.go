@@ -52,8 +52,8 @@ func (c *Conn) LogText(w *Work, t *Terminal) (text []byte, truncated bool, err e
 	return screen.AppendHistoryText(nil), t.log.cut || screen.HistoryCut(), nil
 }
 
-// Peek returns the screen as it is, one line per row down to the last one that shows something;
-// ansi: with colours.
+// Peek returns the screen as it is shown, one line per row down to the last one that shows
+// something; ansi: with colours.
 func (c *Conn) Peek(t *Terminal, ansi bool) ([]byte, error) {
 	if err := authz.Check(c.principal, authz.Read, t.seen()); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (c *Conn) Cursor(t *Terminal) (row, col int, err error) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	t.kept.loadLocked()
-	col, row, _ = t.term.Screen().Cursor()
+	col, row = t.term.Screen().ShownCursor()
 	return row, col, nil
 }
 

@@ -110,7 +110,7 @@ func (rp *replay) Passed(checkpoint []byte) {
 }
 
 // Data parses output.
-func (rp *replay) Data(p []byte) { rp.t.term.Replay(p) }
+func (rp *replay) Data(p []byte) { rp.t.term.Replay(p, rp.at) }
 
 func (rp *replay) begin(s journal.Snapshot, pos int64) {
 	t, o := rp.t, &s.Outline
@@ -150,12 +150,12 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 func (rp *replay) Gap(n int64, why string) {
 	rp.astray = true
 	term := rp.t.term
-	term.Replay([]byte("\x18\x1b[m"))
+	term.Replay([]byte("\x18\x1b[m"), rp.at)
 	_, rows := term.Screen().Size()
 	_, row, _ := term.Screen().Cursor()
 	term.Replay(fmt.Appendf(nil, // not in a scrolling region, which ends with the cursor at home
 		"\x1b[r\x1b[%dH\r\n%s\r\n\x1b[%dH%s",
-		row+1, history.GapText(n, why), rows, strings.Repeat("\n", min(row+2, rows))))
+		row+1, history.GapText(n, why), rows, strings.Repeat("\n", min(row+2, rows))), rp.at)
 }
 
 // Resize applies a terminal/resized, which there is also for the size that the terminal has.

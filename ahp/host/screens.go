@@ -52,5 +52,5 @@ func (c *Conn) Redraw(ch *store.Channel, p ScreenPart) {
 func (t *Terminal) drawnLocked(scrollback int) []byte {
 	screen := t.term.Screen()
 	return screen.AppendRedraw(nil,
-		vt.Redraw{Update: true, Scrollback: min(scrollback, screen.HistoryLines())})
+		vt.Redraw{Update: true, Scrollback: min(scrollback, screen.HistoryLines()), Live: true})
 }

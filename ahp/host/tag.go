@@ -101,7 +101,10 @@ func (r *tapReader) Begin([]byte) bool {
 }
 
 // Data is output.
-func (r *tapReader) Data(p []byte) { r.screen.Feed(p, tapSink{tap: r.tap}) }
+func (r *tapReader) Data(p []byte) {
+	r.screen.Tick(r.walk.At.Time, tapSink{tap: r.tap})
+	r.screen.Feed(p, tapSink{tap: r.tap})
+}
 
 // Unfollowed is output behind what is gone.
 func (r *tapReader) Unfollowed(p []byte) {

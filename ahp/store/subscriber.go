@@ -263,6 +263,9 @@ func (sub *Subscriber) nextLocked() *cursor {
 	return nil
 }
 
+// Wake wakes the goroutine that pulls although there may be nothing to pull.
+func (sub *Subscriber) Wake() { sub.notify() }
+
 // notify wakes the goroutine that pulls.
 func (sub *Subscriber) notify() {
 	select {

@@ -15,6 +15,9 @@ func (s *Screen) Clone() *Screen {
 	c.titles.stack = slices.Clone(s.titles.stack)
 	c.colors.palette = maps.Clone(s.colors.palette)
 	c.pictures.copyParts()
+	if s.frame.before != nil {
+		c.frame.before = s.frame.before.still()
+	}
 	c.model.copyParts()
 	if s.model.altShown() {
 		c.model.grid = &c.model.alt
@@ -36,7 +39,11 @@ func (s *Screen) Memory() int {
 	n := base + cap(s.parser.held) + m.table.hyperlinkBytes + styleSize*len(m.table.styles) +
 		textSize*len(m.table.clusters) + blockSize*len(m.history.blocks) + s.HistoryMemory() +
 		s.pictures.memory()
-	m.eachRow(func(cells []cell) { n += 8 * len(cells) })
+	count := func(cells []cell) { n += 8 * len(cells) }
+	m.eachRow(count)
+	if s.frame.before != nil {
+		s.frame.before.eachRow(count)
+	}
 	return n
 }
 

@@ -31,7 +31,9 @@ func (s *Screen) apply(seq []byte) verdict {
 			v = s.osc(seq)
 		}
 	case 'P':
-		if isPicture(seq) {
+		if string(seq) == controlMode {
+			s.output.event().ControlMode()
+		} else if isPicture(seq) {
 			s.sixel(trimString(seq))
 		} else if len(seq) <= maxDCS {
 			s.queries.dcs(&s.output, &s.model, trimString(seq))
@@ -54,6 +56,10 @@ func (s *Screen) apply(seq []byte) verdict {
 	}
 	return v
 }
+
+// controlMode begins tmux's control mode (tmux -CC), a device control string that lasts until tmux
+// ends and is for iTerm2. It counts as ended at once, so what tmux says is seen.
+const controlMode = "\x1bP1000p"
 
 // keepIf returns keep for a known sequence, or else drop.
 func keepIf(known bool) verdict {
@@ -132,6 +138,7 @@ func (s *Screen) windowOp(c *csiSeq) verdict {
 // fullReset is RIS. The title stays.
 func (s *Screen) fullReset() {
 	s.model.fullReset()
+	s.synchronize(false)
 	s.titles.stack = nil
 	s.colors.reset()
 }

@@ -9,7 +9,10 @@ func (s *Screen) Feed(p []byte, sink Sink) {
 		sink = Discard{}
 	}
 	s.output.sink, s.output.in, s.output.start = sink, p, 0
+	s.frame.last = unknown
+	fresh := false
 	for i := 0; i < len(p); {
+		fresh = fresh || s.parser.state < inString
 		switch s.parser.state {
 		case inGround:
 			i = s.ground(i)
@@ -19,6 +22,7 @@ func (s *Screen) Feed(p []byte, sink Sink) {
 			i = s.resume(i)
 		}
 	}
+	s.noteString(fresh)
 	s.output.flush(len(p))
 	s.output.sink, s.output.in = nil, nil
 }

@@ -31,6 +31,7 @@ func (r *recorder) CommandExecuted(s string)      { r.event("executed %q", s) }
 func (r *recorder) CommandFinished(n int, k bool) { r.event("finished %d %v", n, k) }
 func (r *recorder) Bell()                         { r.event("bell") }
 func (r *recorder) DrawsPictures() bool           { return r.pictures }
+func (r *recorder) ControlMode()                  { r.event("control mode") }
 
 // first returns the first event of one of the kinds; "": there is none.
 func (r *recorder) first(kinds ...string) string {

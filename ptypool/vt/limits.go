@@ -24,6 +24,11 @@ const (
 	// and both are short.
 	maxDCS = 4 << 10
 
+	// maxString is how long a string (OSC, DCS, APC, SOS, PM) may become, in bytes, until a line end
+	// in it counts as its end: a program has printed its beginning only, and what comes now is
+	// text. Pictures and clipboards may be longer.
+	maxString = 64 << 10
+
 	// maxCSI bounds a control sequence, in bytes: 32 parameters need fewer than 400.
 	maxCSI = 1 << 10
 

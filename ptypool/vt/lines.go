@@ -15,7 +15,8 @@ import (
 // [Screen.AppendHistoryText].
 type Lines struct {
 	state seqState
-	seq   []byte // the sequence so far, without its ESC
+	seq   []byte // the sequence so far, without its ESC; of a string its beginning
+	size  int    // of the sequence so far, in bytes
 	rune  []byte // the beginning of a character
 	alt   bool   // the program is on the alternate screen
 	line  lineText
@@ -117,7 +118,7 @@ func (l *Lines) text(dst, p []byte) (_, rest []byte) {
 		b := p[0]
 		switch {
 		case b == esc:
-			l.state, l.seq = inEsc, l.seq[:0]
+			l.state, l.seq, l.size = inEsc, l.seq[:0], 0
 			return dst, p[1:]
 		case b < utf8.RuneSelf:
 			dst, p = l.control(dst, b), p[1:]
@@ -191,10 +192,15 @@ func (l *Lines) control(dst []byte, b byte) []byte {
 // sequence takes the rest of a sequence, with control characters in it.
 func (l *Lines) sequence(dst, p []byte) (_, rest []byte) {
 	for i, b := range p {
+		if l.size++; l.state >= inString && breaksOff(b, l.size) &&
+			!mayBeLong(append([]byte{esc}, l.seq...)) {
+			l.state = inGround
+			return dst, p[i:]
+		}
 		next, o := step(l.state, b)
 		switch o {
 		case more:
-			if l.state = next; next < inString && len(l.seq) < maxCSI {
+			if l.state = next; len(l.seq) < maxCSI && next < inString || len(l.seq) < maxHead {
 				l.seq = append(l.seq, b)
 			}
 		case done:
@@ -212,7 +218,7 @@ func (l *Lines) sequence(dst, p []byte) (_, rest []byte) {
 			l.state = inGround
 			return dst, p[i:]
 		case reescape:
-			l.state, l.seq = inEsc, l.seq[:0]
+			l.state, l.seq, l.size = inEsc, l.seq[:0], 0
 			return dst, p[i:]
 		case execute:
 			dst = l.control(dst, b)

@@ -181,6 +181,9 @@ func (s *Screen) setModes(c *csiSeq, on bool) verdict {
 		}
 		repl = strconv.AppendInt(repl, int64(n), 10)
 		known++
+		if n == 2026 && c.prefix == '?' {
+			s.synchronize(on)
+		}
 	}
 	s.model.updatePlain()
 	s.output.repl = append(repl, c.final)

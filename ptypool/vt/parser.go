@@ -11,6 +11,8 @@ type parser struct {
 	state    seqState
 	held     []byte // the beginning of a rune or sequence that has not ended
 	released int    // how many bytes of held viewers have got already; see Screen.Flush
+	size     int    // of the string before this chunk, in bytes
+	long     bool   // it is not held any more, but may be long: see mayBeLong
 	large    []byte // the beginning of a picture that has just outgrown its bound; nil: none has
 }
 
@@ -36,10 +38,15 @@ func (ps *parser) scan(p []byte) (n int, f found) {
 		}
 	}
 	for ; n < len(p); n++ {
+		if s >= inString && breaksOff(p[n], n) && !mayBeLong(p[:n]) {
+			return n, dropped
+		}
 		next, o := step(s, p[n])
 		switch o {
 		case more:
-			s = next
+			if s = next; n == len(controlMode)-1 && string(p[:n+1]) == controlMode {
+				return n + 1, complete
+			}
 		case done:
 			return n + 1, complete
 		case cancel:
@@ -59,7 +66,11 @@ func (ps *parser) scan(p []byte) (n int, f found) {
 
 // resume finds the end of the held sequence, which continues in p.
 func (ps *parser) resume(p []byte) (n int, f found) {
+	defer func() { ps.size += n }()
 	for ; n < len(p); n++ {
+		if ps.breaksOff(p, n) {
+			return n, ps.drop(inGround)
+		}
 		next, o := step(ps.state, p[n])
 		switch o {
 		case more:
@@ -67,6 +78,11 @@ func (ps *parser) resume(p []byte) (n int, f found) {
 				return n + 1, ps.drop(next)
 			}
 			ps.state = next
+			if next != inDCS || len(ps.held)+n+1 != len(controlMode) ||
+				string(ps.held)+string(p[:n+1]) != controlMode {
+				continue
+			}
+			fallthrough
 		case done:
 			if !ps.collect(p[:n+1]) {
 				return n + 1, ps.drop(inGround)
@@ -94,11 +110,22 @@ func (ps *parser) resume(p []byte) (n int, f found) {
 	return n, unfinished
 }
 
+// breaksOff is [breaksOff] for p[n] in the held sequence, which continues in p.
+func (ps *parser) breaksOff(p []byte, n int) bool {
+	if ps.state < inString || ps.long || !breaksOff(p[n], ps.size+n) {
+		return false
+	}
+	return !mayBeLong(slices.Concat(ps.held[:min(len(ps.held), maxHead)], p[:min(n, maxHead)]))
+}
+
+// maxHead is as long as the beginnings of strings are that say what these are, in bytes.
+const maxHead = 64
+
 // begin begins a sequence with a C1 control's seven-bit form, ESC and a byte. It returns false if
 // these are all of the sequence.
 func (ps *parser) begin(seq []byte) (goesOn bool) {
 	ps.state, _ = step(inEsc, seq[1])
-	ps.held = ps.held[:0]
+	ps.held, ps.size = ps.held[:0], len(seq)
 	if ps.state.held() {
 		ps.held = append(ps.held, seq...)
 	}
@@ -107,7 +134,7 @@ func (ps *parser) begin(seq []byte) (goesOn bool) {
 
 // keep holds the beginning of a sequence.
 func (ps *parser) keep(s seqState, p []byte) {
-	ps.state, ps.held, ps.released = s, ps.held[:0], 0
+	ps.state, ps.held, ps.released, ps.size = s, ps.held[:0], 0, len(p)
 	if ps.collecting() && !ps.collect(p) {
 		ps.drop(ps.state.overlong())
 	}
@@ -141,14 +168,15 @@ func (ps *parser) drop(s seqState) found {
 	if ps.released > 0 {
 		f = retracted
 	}
+	long := s >= inString && mayBeLong(ps.held)
 	ps.clear()
-	ps.state = s
+	ps.state, ps.long = s, long
 	return f
 }
 
 // clear empties the held bytes.
 func (ps *parser) clear() {
-	ps.released = 0
+	ps.released, ps.long = 0, false
 	if cap(ps.held) > keepHeld {
 		ps.held = nil
 	}

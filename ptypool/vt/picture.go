@@ -48,7 +48,7 @@ func (p *Picture) ForgetModes() { p.modes, p.cursor = p.modes[:0], pictureCursor
 // something else there. All else is as by AppendRedraw, but the terminal is not in the program's
 // state: call that before Data follows.
 func (s *Screen) AppendOver(dst []byte, cols, rows, covered int, p *Picture) []byte {
-	m := &s.model
+	m := s.shown()
 	w := writer{tb: &m.table, dst: dst, over: true}
 	w.str("\x18\x1b[?2026h") // see Flush for CAN
 	if p.cols != cols || len(p.rows) != rows {
@@ -79,7 +79,7 @@ func (s *Screen) AppendOver(dst []byte, cols, rows, covered int, p *Picture) []b
 // follow makes p one of s, with the cursor in the window. The window moves by half of its size, not
 // with every character: moving it draws all rows.
 func (p *Picture) follow(s *Screen) {
-	m := &s.model
+	m := s.shown()
 	if p.of != s || p.sweeps != m.table.sweeps {
 		p.of, p.sweeps = s, m.table.sweeps
 		for y := range p.rows {
@@ -98,7 +98,7 @@ func (p *Picture) follow(s *Screen) {
 
 // draw draws the first n rows where they differ. Comparing all cells takes a microsecond or two.
 func (p *Picture) draw(w *writer, n int) {
-	m := &p.of.model
+	m := p.of.shown()
 	clusters := false // the terminal is in mode 2027
 	for y := range p.rows {
 		r := &p.rows[y]

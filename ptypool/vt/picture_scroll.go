@@ -56,6 +56,6 @@ func (p *Picture) matches(k, n int) (right int) {
 
 // shown returns the cells that row y is to show, without trailing blanks.
 func (p *Picture) shown(y int) []cell {
-	cells := p.of.model.part(p.x, p.y+y, p.cols)
+	cells := p.of.shown().part(p.x, p.y+y, p.cols)
 	return cells[:(&row{cells: cells}).used()]
 }

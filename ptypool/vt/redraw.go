@@ -18,6 +18,14 @@ type Redraw struct {
 	// viewer's scrollback continues without a gap. In other windows nothing is reset and no
 	// scrollback is drawn.
 	Update bool
+
+	// Live: the program's output follows at once. While the program draws a frame (mode 2026), the
+	// viewer's terminal shows nothing before that is complete, if it knows the mode.
+	Live bool
+
+	// Still: nothing follows. A hidden frame is not drawn, as with every redraw for another size:
+	// see Options.HideFrames.
+	Still bool
 }
 
 // AppendRedraw appends a sequence that makes a viewer's terminal, whatever its state, show this
@@ -40,9 +48,12 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 	if r.Rows <= 0 {
 		r.Rows = m.height()
 	}
+	exact := r.Cols == m.width && r.Rows == m.height()
+	if r.Still || !exact {
+		m = s.shown()
+	}
 	w := writer{tb: &m.table, dst: dst}
 	w.str("\x18\x1b[?2026h") // see Flush for CAN; no flicker where mode 2026 is known
-	exact := r.Cols == m.width && r.Rows == m.height()
 	if exact || !r.Update {
 		s.resetViewer(&w, func() {
 			if r.Scrollback != 0 && !r.Update {
@@ -57,11 +68,11 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 	w.str("\x1b[?2027h")
 	w.over = true
 	if exact {
-		_, joined := m.drawHistory(&w, &r, printsFirst(&m.main.rows[0]))
+		_, joined := m.drawHistory(&w, &r, &s.model.history, printsFirst(&m.main.rows[0]))
 		m.drawExact(&w, joined)
 	} else {
 		if !r.Update {
-			lines, _ := m.drawHistory(&w, &r, false)
+			lines, _ := m.drawHistory(&w, &r, &s.model.history, false)
 			w.scrollOff(lines, r.Rows)
 		}
 		m.drawClipped(&w, &r)
@@ -69,7 +80,7 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 	if s.titles.set {
 		w.dst = appendTitle(w.dst, 2, s.titles.current)
 	}
-	return s.endRedraw(&w)
+	return s.endRedraw(&w, m, r.Live)
 }
 
 // AppendAlternate is AppendRedraw, in a window of the screen's size, for a program on the alternate
@@ -86,17 +97,19 @@ func (s *Screen) AppendAlternate(dst []byte) []byte {
 	m.drawRows(&w, &m.alt, false)
 	w.drawKeyboard(m.alt.kitty)
 	m.drawState(&w)
-	return s.endRedraw(&w)
+	return s.endRedraw(&w, m, true)
 }
 
-// endRedraw appends the end of every redraw.
-func (s *Screen) endRedraw(w *writer) []byte {
+// endRedraw appends the end of every redraw, of m. live: see Redraw.
+func (s *Screen) endRedraw(w *writer, m *model, live bool) []byte {
 	s.colors.draw(w)
-	s.model.modes.drawInput(w)
-	if !s.model.modes.has(modeGraphemes) {
+	m.modes.drawInput(w)
+	if !m.modes.has(modeGraphemes) {
 		w.str("\x1b[?2027l")
 	}
-	w.str("\x1b[?2026l")
+	if !live || !m.modes.has(modeSync) {
+		w.str(string(frameEnd))
+	}
 	return append(w.dst, s.parser.given()...) // what Flush has released of a sequence
 }
 

@@ -2,6 +2,7 @@ package vt
 
 import (
 	"bytes"
+	"time"
 
 	"termhost/ptypool/keyboard"
 )
@@ -32,6 +33,11 @@ type Options struct {
 	// 16.
 	CellWidth, CellHeight int
 
+	// HideFrames has AppendText, AppendOver, and redraws that are marked as still, not show what a
+	// program draws between CSI ? 2026 h and l before it is complete, but what was there before.
+	// The caller calls Tick and Due.
+	HideFrames bool
+
 	// Pictures has the screen keep the pictures that the program draws, for [Screen.Image].
 	Pictures bool
 }
@@ -50,6 +56,10 @@ type Screen struct {
 	note    kittyNote
 
 	pictures pictures // that the program has drawn
+	frame    frame    // that it is drawing
+
+	now      time.Time // as Tick has told
+	stringAt time.Time // when the string that is not ended has begun
 
 	pointerUsed  bool // the program has ever set the pointer's shape (OSC 22)
 	progressUsed bool // or shown progress (OSC 9;4)
@@ -62,7 +72,7 @@ type Screen struct {
 // 1..MaxRows.
 func New(cols, rows int, o Options) *Screen {
 	t := &Screen{queries: newQueries(&o), shell: shell{nonce: o.Nonce},
-		pictures: pictures{keeps: o.Pictures}}
+		pictures: pictures{keeps: o.Pictures}, frame: frame{hides: o.HideFrames}}
 	t.model.init(clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows), &o)
 	return t
 }
@@ -71,7 +81,11 @@ func New(cols, rows int, o Options) *Screen {
 // lines that no longer fit become scrollback, and if there is room below the text, scrollback comes
 // back. The alternate screen is cut or extended; its programs repaint it.
 func (s *Screen) Resize(cols, rows int) {
-	s.model.resize(clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows))
+	cols, rows = clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows)
+	s.model.resize(cols, rows)
+	if s.frame.before != nil {
+		s.frame.before.resize(cols, rows)
+	}
 }
 
 // Size returns the screen's size in cells.
@@ -84,6 +98,12 @@ func (s *Screen) Title() string { return s.titles.current }
 // Cursor returns the cursor's position, counted from 0, and whether the program shows it.
 func (s *Screen) Cursor() (x, y int, visible bool) {
 	return s.model.cur.x, s.model.cur.y, s.model.modes.has(modeCursor)
+}
+
+// ShownCursor returns the cursor's position on the screen that AppendText appends, counted from 0.
+func (s *Screen) ShownCursor() (x, y int) {
+	m := s.shown()
+	return m.cur.x, m.cur.y
 }
 
 // maxLineText, in bytes, bounds what LineText returns: more than a question takes.
@@ -143,7 +163,7 @@ func (s *Screen) HistoryCut() bool { return s.model.history.cut }
 // AppendText appends the text of the screen, one line per row, without trailing blanks. With ansi
 // it has colours and other styles as SGR sequences, hyperlinks as OSC 8, and no other sequences.
 func (s *Screen) AppendText(dst []byte, ansi bool) []byte {
-	return s.model.appendText(dst, ansi)
+	return s.shown().appendText(dst, ansi)
 }
 
 // AppendHistoryText appends the scrollback and the main screen as plain text. It joins wrapped

@@ -22,26 +22,30 @@ type historyWriter struct {
 
 // drawHistory draws scrollback from the cursor, which must be at the top left, and returns how many
 // lines of the window that takes. With join the caller draws the screen's first row next, so a last
-// line that continues in that row gets no line break; joined reports that there is such a line.
-func (m *model) drawHistory(w *writer, r *Redraw, join bool) (lines int, joined bool) {
-	n := r.Scrollback
-	if n < 0 {
-		n = m.history.lines
+// line that continues in that row gets no line break; joined reports that there is such a line. Of
+// the history h the lines are left out that have scrolled off the screen since m was.
+func (m *model) drawHistory(w *writer, r *Redraw, h *history, join bool) (lines int, joined bool) {
+	later := clamp(int(h.pushed-m.history.pushed), 0, h.lines)
+	n := h.lines - later
+	if r.Scrollback >= 0 {
+		n = min(n, r.Scrollback)
 	}
-	n = min(n, m.history.lines)
-	h := historyWriter{writer: w, cols: r.Cols, rows: r.Rows}
-	for b := range m.history.newest(n) {
-		h.draw(b)
+	hw := historyWriter{writer: w, cols: r.Cols, rows: r.Rows}
+	for b := range h.newest(n + later) {
+		if n == 0 {
+			break
+		}
+		hw.draw(b)
 		n--
-		full := h.x == h.cols || h.filled && h.x == h.cols-1
+		full := hw.x == hw.cols || hw.filled && hw.x == hw.cols-1
 		if b[0] == lineEnds || n == 0 && !(join && full) {
-			h.newline()
+			hw.newline()
 		}
 	}
-	if joined = h.x > 0; joined && h.filled && !m.main.rows[0].startsWide() {
+	if joined = hw.x > 0; joined && hw.filled && !m.main.rows[0].startsWide() {
 		w.str(" ")
 	}
-	return h.lines, joined
+	return hw.lines, joined
 }
 
 // draw draws one line of the scrollback.

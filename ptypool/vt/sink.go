@@ -32,6 +32,9 @@ type Sink interface {
 	// DrawsPictures reports whether some viewer says that it draws pictures: see [Screen.Image].
 	// Programs that ask are told that the terminal does then; others draw with characters.
 	DrawsPictures() bool
+	// ControlMode is called when the program is tmux in its control mode, which is for a terminal
+	// program to read.
+	ControlMode()
 	// Bell is BEL outside a sequence; it is in Data too.
 	Bell()
 }
@@ -71,6 +74,9 @@ func (Discard) CommandFinished(int, bool) {}
 
 // DrawsPictures returns false.
 func (Discard) DrawsPictures() bool { return false }
+
+// ControlMode drops it.
+func (Discard) ControlMode() {}
 
 // Bell drops it.
 func (Discard) Bell() {}

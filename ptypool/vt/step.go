@@ -1,5 +1,7 @@
 package vt
 
+import "bytes"
+
 // seqState is the parser's state. The string states come in groups of strStride: body, body after
 // ESC, body after 0xC2 (half of a C1 terminator).
 type seqState uint8
@@ -54,6 +56,15 @@ func (s seqState) overlong() seqState {
 		return s - inOSC + inLongOSC
 	}
 	return s - s.group() + inIgnore
+}
+
+// breaksOff reports whether b, the byte n of a string, ends it because its own end is missing,
+// unless it may be long.
+func breaksOff(b byte, n int) bool { return n >= maxString && (b == '\n' || b == '\r') }
+
+// mayBeLong reports whether a string that begins with head is a picture or a clipboard.
+func mayBeLong(head []byte) bool {
+	return isPicture(head) || bytes.HasPrefix(head, []byte("\x1b]52;"))
 }
 
 // outcome is the effect of one byte on a sequence.

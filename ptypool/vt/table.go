@@ -1,5 +1,7 @@
 package vt
 
+import "slices"
+
 // The tables hold what cells refer to by number. They grow as a program uses new styles, clusters
 // and hyperlinks. A table that has reached a certain size is swept: what the grids no longer show
 // is dropped, and the size for the next sweep is twice what is left.
@@ -145,6 +147,7 @@ func (m *model) sweepStyles() int {
 	})
 	to[m.penID], to[m.eraseID] = 1, 1
 	n := uint32(1)
+	tb.styles = slices.Clone(tb.styles) // a still may have the old ones
 	clear(tb.styleIndex)
 	to[0] = 0
 	for id := 1; id < len(to); id++ {

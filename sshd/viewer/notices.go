@@ -122,6 +122,8 @@ func (w *viewer) noted(n host.Note) overlay {
 		return notice("%s does not ask for the keyboard any more", who)
 	case host.NoteAway:
 		return notice("%s", awayText(w.a)).longer()
+	case host.NoteControlMode:
+		return notice("tmux -CC is for iTerm2 alone: Enter ends it; start tmux without -CC").longer()
 	case host.NoteBack:
 		return notice("%s, whose program this is, is back", who)
 	}

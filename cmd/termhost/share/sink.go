@@ -35,6 +35,9 @@ func (s watcherSink) Notification([]byte, string) {}
 // DrawsPictures returns false: watchers get boxes.
 func (s watcherSink) DrawsPictures() bool { return false }
 
+// ControlMode does nothing: the user's terminal may be iTerm2.
+func (s watcherSink) ControlMode() {}
+
 // Title does nothing: Data contains the sequence.
 func (s watcherSink) Title(string) {}
 
