@@ -257,6 +257,14 @@ func (v *invocation) needsTerminal(instead string) int {
 	return StatusUsage
 }
 
+// needsScreen refuses a verb that draws on the peer's terminal, which is dumb or has no size.
+func (v *invocation) needsScreen(instead string) int {
+	fmt.Fprintf(v.stderr, "termhost: error: %s draws on a screen, which your terminal has not\n",
+		v.verb.name)
+	fmt.Fprintf(v.stderr, "hint: %s\n", v.told(instead))
+	return StatusUsage
+}
+
 // Fail tells a peer why a request failed, as a verb would, and returns the exit status.
 func (r *Runner) Fail(ctx context.Context, c Caller, err error) int {
 	return r.invoke(ctx, c).failed(err)
