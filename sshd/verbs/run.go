@@ -139,7 +139,7 @@ func (v *invocation) execute(text string) int {
 	known := err == nil && len(l.words) > 0 && v.take(l)
 	switch {
 	case known:
-	case !named && v.ordinaryToo():
+	case !named && v.ordinaryToo() && !(err == nil && len(l.words) > 0 && v.misspelt(l)):
 		o := v.createOptions()
 		o.Line = text
 		return v.ordinary(o)
