@@ -206,6 +206,81 @@ func TestSomebodyElseMayTakeTheKeyboardOfACommand(t *testing.T) {
 	p.sees("<again>")
 }
 
+// TestAWordThatIsNearlyAVerbIsAMistake unless something can be run by that name.
+func TestAWordThatIsNearlyAVerbIsAMistake(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "olga": asObserver},
+		host: func(c *host.Config) { c.Env["PATH"] = dir + ":/usr/bin:/bin" },
+		door: func(c *Config) { c.Policy.Shell = true }})
+	if err := os.WriteFile(dir+"/attahc", []byte("#!/bin/sh\necho mine $1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command string
+		want    outcome
+	}{
+		{"attahc x", outcome{"mine x\n", "", 0}},
+		{"type cd >/dev/null && echo known", outcome{"known\n", "", 0}},
+		{"kill -0 $$", outcome{"", "", 0}},
+		{"case x in x) echo hit;; esac", outcome{"hit\n", "", 0}},
+		{"exec echo hi", outcome{"hi\n", "", 0}},
+	} {
+		if got := r.ssh("alice", "", c.command); got != c.want {
+			t.Errorf("%s: %+v", c.command, got)
+		}
+	}
+	for command, hint := range map[string]string{
+		"atach x": "did you mean attach?", "list": "did you mean ls?",
+		"sessions": "did you mean ls?", "send-keys x": "did you mean send?",
+	} {
+		for _, key := range []string{"alice", "olga"} {
+			got := r.ssh(key, "", command)
+			if got.status != 127 || got.stdout != "" || !strings.Contains(got.stderr, hint) {
+				t.Errorf("%s: %s: %+v", key, command, got)
+			}
+		}
+	}
+	if got := r.onTTY("", "atach x"); got.status != 127 ||
+		!strings.Contains(got.stderr, "did you mean attach?") {
+		t.Errorf("on a terminal: %+v", got)
+	}
+}
+
+// TestOnlyAdminsAndOperatorsRunWhatIsNoVerb: nobody else gets a shell by it.
+func TestOnlyAdminsAndOperatorsRunWhatIsNoVerb(t *testing.T) {
+	t.Parallel()
+	r := guestRig(t, func(c *Config) { c.Policy.Shell = true })
+	r.addKey("robot", `command="echo only this"`)
+	r.addKey("reader", "restrict")
+	user := r.invite("--terminal build --role operator gina")
+	for _, tty := range []bool{false, true} {
+		args := []string{}
+		if tty {
+			args = append(args, "-tt")
+		}
+		run := func(key, command string) outcome {
+			return r.runSSH("", append(r.sshArgs(key, args...), command)...)
+		}
+		if got := run("bob", "echo $((40+2))"); got.status != 0 || !strings.HasPrefix(got.stdout, "42") {
+			t.Errorf("an operator: %+v", got)
+		}
+		if got := run("robot", "echo $((40+2))"); !strings.HasPrefix(got.stdout, "only this") {
+			t.Errorf("a forced command: %+v", got)
+		}
+		for name, got := range map[string]outcome{
+			"an observer": run("olga", "echo $((40+2))"),
+			"restrict":    run("reader", "echo $((40+2))"),
+			"a guest": r.runSSH("", append(r.sshArgs("guest",
+				append(args, "-l", user)...), "echo $((40+2))")...),
+		} {
+			if got.status == 0 || strings.Contains(got.stdout, "42") {
+				t.Errorf("%s, tty %v: %+v", name, tty, got)
+			}
+		}
+	}
+}
+
 // named returns the NAME that a command has printed, which has ended it with a dot.
 func (p *person) named() string {
 	p.t.Helper()
@@ -258,5 +333,40 @@ func TestAnAgentsCommandOnATerminalIsGuarded(t *testing.T) {
 	p.sees("<better>")
 	if strings.Contains(p.out.all(), "<evil>") {
 		t.Error("what was refused was typed")
+	}
+}
+
+// TestAnAgentsCommandOnPipesIsGuarded as that of `run`: it is a terminal while it waits.
+func TestAnAgentsCommandOnPipesIsGuarded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{host: func(c *host.Config) { c.GuardAgents = true },
+		door: func(c *Config) { c.Policy.Shell = true }})
+	r.ssh("alice", "", "new -d -n outer -- ssh "+r.client(r.addr)+
+		" 'cat; echo err >&2; kill -9 $$' >"+r.path("out")+" 2>"+r.path("err")+
+		" </etc/hostname; echo $? >"+r.path("status")+"; exec sleep 1000")
+	asked := ""
+	hosttest.Eventually(t, "it is held", func() bool {
+		asked = r.ssh("alice", "", "asks").stdout
+		return strings.Contains(asked, "cat; echo err")
+	})
+	if _, err := os.Stat(r.path("status")); err == nil {
+		t.Error("it has run already")
+	}
+	_, row, _ := strings.Cut(asked, "\n")
+	name, _, _ := strings.Cut(row, " ")
+	r.ssh("alice", "", "approve "+name)
+	hosttest.Eventually(t, "it ends", func() bool {
+		text, err := os.ReadFile(r.path("status"))
+		return err == nil && string(text) == "255\n" // its exit-signal, as with sshd
+	})
+	want, err := os.ReadFile("/etc/hostname")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.read("out"); got != string(want) {
+		t.Errorf("the output is %q", got)
+	}
+	if got := r.read("err"); !strings.HasSuffix(got, "err\n") {
+		t.Errorf("the error output is %q", got)
 	}
 }

@@ -27,6 +27,12 @@ type person struct {
 // open starts an SSH session with a pty; command "" is a shell.
 func (r *rig) open(c *gossh.Client, cols, rows int, command string) *person {
 	r.t.Helper()
+	return r.openAs(c, "xterm-256color", cols, rows, command)
+}
+
+// openAs is open for a terminal of another kind.
+func (r *rig) openAs(c *gossh.Client, term string, cols, rows int, command string) *person {
+	r.t.Helper()
 	s, err := c.NewSession()
 	if err != nil {
 		r.t.Fatal(err)
@@ -34,7 +40,7 @@ func (r *rig) open(c *gossh.Client, cols, rows int, command string) *person {
 	r.t.Cleanup(func() { s.Close() })
 	p := &person{t: r.t, s: s, out: newTranscript()}
 	p.out.shown = newShown(cols, rows)
-	if err := s.RequestPty("xterm-256color", rows, cols, nil); err != nil {
+	if err := s.RequestPty(term, rows, cols, nil); err != nil {
 		r.t.Fatal(err)
 	}
 	if p.in, err = s.StdinPipe(); err != nil {

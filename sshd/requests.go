@@ -21,9 +21,6 @@ const (
 	maxTerm = 64
 	// maxLine bounds a command line in bytes: what execve takes as one argument (MAX_ARG_STRLEN).
 	maxLine = 128 << 10
-	// The size of a window if the peer does not know it (VT100).
-	defaultCols = 80
-	defaultRows = 24
 )
 
 // requests answers the peer's requests until the channel ends.
@@ -106,7 +103,10 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 
 // ptyRequest is what an SSH session asks for with pty-req (RFC 4254 section 6.2). Its terminal
 // modes are not used: the programs' terminals are the host's.
-type ptyRequest struct{ term string }
+type ptyRequest struct {
+	term  string
+	draws bool // see viewer.IO
+}
 
 func (s *sshSession) ptyReq(payload []byte) bool {
 	var msg struct {
@@ -122,6 +122,7 @@ func (s *sshSession) ptyReq(payload []byte) bool {
 		s.pty.term = msg.Term
 	}
 	s.setWindow(msg.Cols, msg.Rows)
+	s.pty.draws = s.pty.term != "" && s.pty.term != "dumb" && s.window != (verbs.Window{})
 	return true
 }
 
@@ -167,12 +168,12 @@ func (s *sshSession) windowChange(payload []byte) bool {
 }
 
 // setWindow brings a window into the host's bounds. Without columns or rows, the peer does not know
-// its window.
+// its window, and what it said before stays.
 func (s *sshSession) setWindow(cols, rows uint32) {
-	w := verbs.Window{Cols: defaultCols, Rows: defaultRows}
-	if cols > 0 && rows > 0 {
-		w = verbs.Window{Cols: int(min(cols, host.MaxCols)), Rows: int(min(rows, host.MaxRows))}
+	if cols == 0 || rows == 0 {
+		return
 	}
+	w := verbs.Window{Cols: int(min(cols, host.MaxCols)), Rows: int(min(rows, host.MaxRows))}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.window = w

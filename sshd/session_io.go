@@ -87,6 +87,10 @@ func (s *sshSession) Terminal() (name string, ok bool) {
 	return s.pty.term, true
 }
 
+// Draws is what pty-req said, too: a terminal without a window may be given one later, for its
+// programs only.
+func (s *sshSession) Draws() bool { return s.pty != nil && s.pty.draws }
+
 // Window returns the newest window.
 func (s *sshSession) Window() verbs.Window {
 	s.mu.Lock()

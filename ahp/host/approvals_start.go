@@ -56,6 +56,13 @@ func (h *Host) startNeedsApproval(o CreateOptions, guarded bool) bool {
 	return o.byAgent() && program && !o.Forced && (guarded || h.cfg().GuardAgents)
 }
 
+// HoldsStart reports whether a program that the connection's peer starts on pipes waits for a
+// person's approval, which only that of a terminal can: see [Conn.Create].
+func (c *Conn) HoldsStart(o CreateOptions) bool {
+	o.conn, o.Piped = c, true
+	return c.host.startNeedsApproval(o, false)
+}
+
 // byAgent reports whether an agent creates the terminal.
 func (o *CreateOptions) byAgent() bool { return o.conn.agent() }
 

@@ -18,6 +18,9 @@ type AttachOptions struct {
 	History int
 	// Cols and Rows are the size of the viewer's window; 0: it has no window and gets a stream.
 	Cols, Rows int
+	// Plain: the viewer types, but draws nothing. First is empty, and Redraw returns the output
+	// that is retained. Its Cols and Rows are 0 while the size of its window is unknown.
+	Plain bool
 
 	quiet bool // nobody looks: the attach is for a wait, or to read a log
 	blind bool // the caller pulls nothing
@@ -75,8 +78,8 @@ type watcher struct {
 	notified time.Time // when the last notification was
 }
 
-// hasWindow reports whether a person sees the screen in a window.
-func (a *Attach) hasWindow() bool { return a.opts.Cols > 0 }
+// hasWindow reports whether a person sees the output in a window.
+func (a *Attach) hasWindow() bool { return a.opts.Cols > 0 || a.opts.Plain }
 
 // ReadOnly reports whether the viewer may never type.
 func (a *Attach) ReadOnly() bool { return a.opts.ReadOnly }

@@ -8,10 +8,11 @@ import (
 	"termhost/authz"
 )
 
-// Attach shows t. The caller writes first, before anything that it pulls: a redraw for a window, or
-// the retained output for a stream. What is pulled follows it exactly, with nothing lost and
-// nothing twice. Attach returns *authz.Denied if the principal may not look, *LoopError, *ahp.Error
-// if the terminal has been disposed, or why the connection has ended. The Attach must be closed.
+// Attach shows t. The caller writes first, before anything that it pulls: a redraw for a window,
+// the retained output for a stream, and nothing for a viewer that draws nothing. What is pulled
+// follows it exactly, with nothing lost and nothing twice. Attach returns *authz.Denied if the
+// principal may not look, *LoopError, *ahp.Error if the terminal has been disposed, or why the
+// connection has ended. The Attach must be closed.
 func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
 	h := c.host
 	if c.ctx.Err() != nil {
@@ -20,7 +21,7 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 	if h.lookup(t.uri) != t {
 		return nil, nil, ErrGone
 	}
-	if o.Cols > 0 {
+	if o.Cols > 0 || o.Plain {
 		if err := c.checkLoop(t); err != nil {
 			return nil, nil, err
 		}
@@ -68,7 +69,11 @@ func (a *Attach) begin() (first []byte, err error) {
 		return nil, err
 	}
 	a.activeLocked()
-	if !a.opts.blind {
+	switch {
+	case a.opts.blind:
+	case a.opts.Plain:
+		err = a.sub.Follow(t.ch)
+	default:
 		first, err = a.redrawLocked()
 	}
 	if err != nil {

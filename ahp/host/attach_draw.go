@@ -23,7 +23,7 @@ func (a *Attach) redrawLocked() ([]byte, error) {
 	if err := a.sub.Follow(a.t.ch); err != nil {
 		return nil, err
 	}
-	if a.opts.Cols == 0 {
+	if a.opts.Cols == 0 || a.opts.Plain {
 		st, _ := a.t.ch.Terminal()
 		var out []byte
 		for i := range st.Content {

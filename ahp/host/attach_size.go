@@ -19,7 +19,7 @@ func (a *Attach) Resize(cols, rows int) {
 // the viewer holds the claim, the terminal gets the size of its window.
 func (a *Attach) activeLocked() {
 	t := a.t
-	if a.opts.ReadOnly || a.opts.Cols == 0 || a.closed {
+	if a.opts.ReadOnly || !a.hasWindow() || a.closed {
 		return
 	}
 	if n := len(t.viewers.windows); n == 0 || t.viewers.windows[n-1] != a {

@@ -177,6 +177,14 @@ func ValidEnv(name, value string) bool {
 	return name != "" && !strings.ContainsAny(name, "=\x00") && strings.IndexByte(value, 0) < 0
 }
 
+// HasProgram reports whether the shell of a terminal with these options would find a program of
+// that name.
+func (c *Conn) HasProgram(name string, o CreateOptions) bool {
+	o.Argv, o.Line = []string{name}, ""
+	s, _ := c.host.spec(o)
+	return s.Runnable()
+}
+
 // spec returns what runs on a pty or pipes, and what a NAME made from it begins with.
 func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 	shell := h.userShell()

@@ -130,7 +130,7 @@ func (h *Host) withdrawRequests() {
 
 // tellRequestsLocked tells a new viewer who requests the keyboard, if its person holds it.
 func (a *Attach) tellRequestsLocked() {
-	if len(a.t.keyboard.requests) == 0 || !a.holdsLocked() || a.opts.ReadOnly || a.opts.Cols == 0 {
+	if len(a.t.keyboard.requests) == 0 || !a.holdsLocked() || a.opts.ReadOnly || !a.hasWindow() {
 		return
 	}
 	a.t.keyboard.dropRequests()

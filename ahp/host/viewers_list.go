@@ -124,7 +124,7 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 			(claim.Kind != ahp.ClaimClient || v.client == "" || v.client == claim.ClientID)
 		if v.attach != nil {
 			v.ReadOnly = v.attach.opts.ReadOnly
-			if v.attach.opts.Cols > 0 {
+			if v.attach.hasWindow() {
 				v.Cols, v.Rows = v.attach.cols, v.attach.rows
 			}
 		}

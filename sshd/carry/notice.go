@@ -127,6 +127,9 @@ func (r *run) notice(text string) { r.noticeTo(r.out.stdout(), text) }
 
 // noticeTo is notice by a stream of its own. The cursor stays (DECSC, DECRC).
 func (r *run) noticeTo(out io.Writer, text string) {
+	if !r.peer.Draws() {
+		return
+	}
 	size := r.peer.Window()
 	if text != "" {
 		// A full last row would scroll the picture.
@@ -144,7 +147,7 @@ func cut(text string, most int) string {
 // sane undoes what a session that was lost, or left, has left in the peer's terminal, and restores
 // the title that its viewer has saved (xterm ctlseqs, "Window manipulation", 23).
 func (r *run) sane(s *session) {
-	if !r.onTerminal() {
+	if !r.peer.Draws() {
 		return
 	}
 	text := vt.Sane

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (v *invocation) createOptions() host.CreateOptions {
 		o.DoorEnv = append(o.DoorEnv, "SSH_CONNECTION="+v.Endpoints, "SSH_CLIENT="+client)
 	}
 	if term, ok := v.Terminal(); ok {
-		o.Term, o.TTYVar = term, "SSH_TTY"
+		o.Term, o.TTYVar = cmp.Or(term, "dumb"), "SSH_TTY"
 		size := v.Window()
 		o.Cols, o.Rows = size.Cols, size.Rows
 	}

@@ -68,7 +68,7 @@ func (v *invocation) asShown(err error) error {
 }
 
 // explain returns an error's text for people.
-func (v *invocation) explain(err error) string { return viewer.Explain(err, v.Prefix) }
+func (v *invocation) explain(err error) string { return viewer.Explain(err, v.prefix()) }
 
 func (v *invocation) hintFor(err error) string {
 	var (

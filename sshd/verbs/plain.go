@@ -16,12 +16,32 @@ func (r *Runner) Files(ctx context.Context, c Caller) int {
 
 // ordinary runs a command as sshd would: with the shell's -c, on a terminal if the peer has one,
 // else on pipes. On pipes it is no terminal of the host's: its output is for programs, such as
-// rsync and git, and nobody can watch it. On a terminal others can.
+// rsync and git, and nobody can watch it, unless it waits for a person's yes: then it is one, as
+// with `run`, so that the person sees what they agree to. On a terminal others can.
 func (v *invocation) ordinary(o host.CreateOptions) int {
-	if v.onTerminal() {
+	switch {
+	case v.onTerminal():
 		return v.exact(o)
+	case v.Conn.HoldsStart(o):
+		return v.held(o)
 	}
 	return v.plain(authz.Create, o)
+}
+
+// held is plain for a program that waits for a person's yes.
+func (v *invocation) held(o host.CreateOptions) int {
+	o.Transient, o.Piped = true, true
+	made, err := v.Conn.Create(o)
+	if err != nil {
+		return v.notStarted(err)
+	}
+	defer made.Streams.Close()
+	if !v.join(made.Streams) {
+		return v.endsWithPeer()
+	}
+	status := v.streamed(made.Terminal)
+	v.died, _ = made.Terminal.Exit()
+	return status
 }
 
 // ordinaryEnd returns the status of a command that has run as under sshd, and notes how it ended.
@@ -41,6 +61,11 @@ func (v *invocation) plain(needs authz.Verb, o host.CreateOptions) int {
 	if v.join(s) {
 		return v.ordinaryEnd(s.Exit())
 	}
+	return v.endsWithPeer()
+}
+
+// endsWithPeer tells a peer whose connection the host ends why, and what becomes of its program.
+func (v *invocation) endsWithPeer() int {
 	if why := v.ended(); why != nil {
 		v.lastLine("[%s; the program ends with its connection]", whyLost(why))
 	}

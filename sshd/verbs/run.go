@@ -139,7 +139,7 @@ func (v *invocation) execute(text string) int {
 	known := err == nil && len(l.words) > 0 && v.take(l)
 	switch {
 	case known:
-	case !named && v.ordinaryToo():
+	case !named && v.ordinaryToo() && !(err == nil && len(l.words) > 0 && v.misspelt(l)):
 		o := v.createOptions()
 		o.Line = text
 		return v.ordinary(o)
@@ -254,6 +254,14 @@ func (v *invocation) needsTerminal(instead string) int {
 		how = "run `termhost " + v.verb.name + "` in one"
 	}
 	fmt.Fprintf(v.stderr, "hint: %s, %s\n", how, instead)
+	return StatusUsage
+}
+
+// needsScreen refuses a verb that draws on the peer's terminal, which is dumb or has no size.
+func (v *invocation) needsScreen(instead string) int {
+	fmt.Fprintf(v.stderr, "termhost: error: %s draws on a screen, which your terminal has not\n",
+		v.verb.name)
+	fmt.Fprintf(v.stderr, "hint: %s\n", v.told(instead))
 	return StatusUsage
 }
 

@@ -8,7 +8,7 @@ import (
 
 // session returns the viewer's view of the peer.
 func (v *invocation) session() *viewer.Session {
-	return &viewer.Session{IO: v.IO, Conn: v.Conn, Prefix: v.Prefix, Quiet: v.Quiet,
+	return &viewer.Session{IO: v.IO, Conn: v.Conn, Prefix: v.prefix(), Quiet: v.Quiet,
 		Buffers: &v.buffers, CreateOptions: v.createOptions, ComeBack: v.comeBack,
 		Remove: func(name string) string { return v.command("rm", name) },
 		Ended:  v.ended, Taken: v.Taken, Shows: v.Shows, Others: v.otherRows(),
@@ -18,7 +18,19 @@ func (v *invocation) session() *viewer.Session {
 // attachOptions returns how the peer attaches to a terminal.
 func (v *invocation) attachOptions() host.AttachOptions {
 	size := v.Window()
-	return host.AttachOptions{Cols: size.Cols, Rows: size.Rows}
+	return host.AttachOptions{Cols: size.Cols, Rows: size.Rows, Plain: v.plainTerminal()}
+}
+
+// plainTerminal reports whether the peer has a terminal on which nothing is drawn.
+func (v *invocation) plainTerminal() bool { return v.onTerminal() && !v.Draws() }
+
+// prefix is the control character that begins a command while attached; 0: there are none. Where
+// nothing is drawn, every key is the program's.
+func (v *invocation) prefix() byte {
+	if v.plainTerminal() {
+		return 0
+	}
+	return v.Prefix
 }
 
 // show shows a terminal until its program exits, the viewer detaches or the peer is gone, and

@@ -80,9 +80,10 @@ type tour struct {
 	elsewhere map[string]time.Time
 }
 
-// newTour returns a tour for a peer; nil: it sees this host's terminals only, or has no terminal.
+// newTour returns a tour for a peer; nil: it sees this host's terminals only, or draws
+// nothing.
 func (v *invocation) newTour() *tour {
-	if !v.onTerminal() || len(v.others()) == 0 {
+	if !v.Draws() || len(v.others()) == 0 {
 		return nil
 	}
 	return v.tour()

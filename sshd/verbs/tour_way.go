@@ -51,7 +51,7 @@ func (w *way) lead(name string, waits bool,
 	if waits {
 		left = cancel
 	}
-	keys := w.l.hold(t.v.Prefix, left)
+	keys := w.l.hold(t.v.prefix(), left)
 	told := w.telling(name)
 	r, err := prepare(ctx)
 	told()

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"termhost/ahp/commandline"
 	"termhost/ahp/host"
 )
 
@@ -30,7 +31,7 @@ func (v *invocation) runs() string {
 
 // hintForUnknown says what to do instead.
 func hintForUnknown(name, text string) string {
-	run := "`ssh HOST run -- " + clipped(host.Printable(text)) + "`"
+	run := "`ssh HOST run -- " + forShell(clipped(host.Printable(text))) + "`"
 	switch base := path.Base(name); {
 	case text == "":
 	case base == "scp", base == "sftp-server", base == "sftp":
@@ -52,6 +53,27 @@ func hintForUnknown(name, text string) string {
 		return seeHelp
 	}
 	return "to run a command: " + run + "; " + seeHelp
+}
+
+// forShell returns a command line as a person types it behind `ssh HOST`: quoted if their own shell
+// would cut it, or fill something in.
+func forShell(text string) string {
+	if strings.ContainsAny(text, ";&|$`<>()") {
+		return commandline.Quote(text)
+	}
+	return text
+}
+
+// misspelt reports whether a line begins with a word that is nearly a verb, and that no shell can
+// run.
+func (v *invocation) misspelt(l line) bool {
+	name := l.words[0]
+	switch name {
+	case "case", "exec", "history", "kill", "type": // of the shells' own, those that are like verbs
+		return false
+	}
+	plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == ""
+	return plain && meantBy(name) != "" && !v.Conn.HasProgram(name, v.createOptions())
 }
 
 // meantBy guesses which verb was meant by a word: one that is spelt nearly the same, one that

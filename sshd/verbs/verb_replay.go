@@ -34,6 +34,9 @@ func (v *invocation) replay(speed float64, idle time.Duration) int {
 	if !v.onTerminal() {
 		return v.needsTerminal("or use `cast`, whose output asciinema plays")
 	}
+	if v.plainTerminal() {
+		return v.needsScreen("`ssh HOST log` prints what one has shown")
+	}
 	release, err := v.Conn.WaitReading(v.ctx)
 	if err != nil {
 		return v.failed(err)

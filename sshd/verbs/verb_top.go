@@ -25,6 +25,9 @@ func (v *invocation) top(labels ahp.Selector) int {
 			" `ssh -t HOST top`, or `ssh HOST ls` for a list"))
 		return StatusUsage
 	}
+	if v.plainTerminal() {
+		return v.needsScreen("`ssh HOST ls` lists them")
+	}
 	if _, err := v.Conn.Terminals(); err != nil {
 		return v.failed(err)
 	}

@@ -72,7 +72,7 @@ type stage interface {
 
 // ask shows what the viewer's person has to decide, and removes what is decided. The loop calls it.
 func (w *viewer) ask() {
-	if !w.interactive {
+	if !w.draws {
 		return
 	}
 	is, ok := w.a.Asking()

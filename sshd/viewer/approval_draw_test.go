@@ -8,7 +8,7 @@ func TestAQuestionComesBeforeNotices(t *testing.T) {
 	for cols := 1; cols <= 100; cols += 1 + cols/8 {
 		for rows := 1; rows <= 24; rows++ {
 			d := newAsked(t, "make deploy HOST=production; touch F\r")
-			w := &viewer{interactive: true, canvas: canvas{window: Window{cols, rows}},
+			w := &viewer{draws: true, canvas: canvas{window: Window{cols, rows}},
 				overlay: notice("held by ann/a1; your first key takes it")}
 			d.size = w.window
 			o, above, below := w.drawDialog(d.approval)

@@ -5,15 +5,8 @@ import "time"
 // mayAsk reports whether the peer's terminal may be sent askColors and askKind. A console prints
 // unknown questions, or has no colours to report.
 func (s *Session) mayAsk() bool {
-	term, ok := s.Terminal()
-	if !ok {
-		return false
-	}
-	switch term {
-	case "", "dumb", "linux":
-		return false
-	}
-	return true
+	term, _ := s.Terminal()
+	return s.Draws() && term != "linux"
 }
 
 // noteAnswer takes an answer of the viewer's terminal, which may come at any time. The input loop's

@@ -55,9 +55,9 @@ func Attach(ctx context.Context, s *Session, a *host.Attach, first []byte, o Opt
 		w.out = plain
 	}
 	switch {
-	case o.Arriving != "":
+	case o.Arriving != "" && w.draws:
 		w.overlay = s.arriving(a, o.Over, o.Arriving)
-	case o.Greet:
+	case o.Greet && w.draws:
 		w.welcome()
 	}
 	w.enter()

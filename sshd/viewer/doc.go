@@ -20,4 +20,6 @@
 // An overlay is some lines over the bottom of the program's screen, such as a notice or the help of
 // the prefix key. A dialog also has the keyboard while it is shown: the approval, the list, and
 // the epilogue of an ended program. The host has the screen below, so covering it loses nothing.
+//
+// On a terminal that draws nothing (see [IO].Draws) there is none of that.
 package viewer

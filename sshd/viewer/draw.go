@@ -25,6 +25,8 @@ type canvas struct {
 func (w *viewer) show() (more bool, err error) {
 	if w.interactive {
 		w.tellWindow()
+	}
+	if w.draws {
 		if due := w.att.due; !due.IsZero() && !time.Now().Before(due) {
 			w.attend()
 		}
@@ -64,7 +66,7 @@ func (w *viewer) tellWindow() {
 	w.resize, w.fitted = false, time.Now()
 	w.window = w.s.Window()
 	w.a.Resize(w.window.Cols, w.window.Rows)
-	w.dirty, w.resized = true, true
+	w.dirty, w.resized = w.draws, true
 }
 
 // mustDraw reports whether the viewer cannot be sent the program's output as it is: there is an
@@ -90,7 +92,7 @@ func (w *viewer) touched() {
 
 // cover lays o over the screen; a zero o uncovers it.
 func (w *viewer) cover(o overlay) {
-	if w.interactive {
+	if w.draws {
 		w.overlay = o
 		w.dirty = true
 	}
@@ -242,7 +244,7 @@ func (w *viewer) drawing(covered bool, over host.Over) (screen []byte, ok bool, 
 
 // enter replaces a drawing for the terminal's size by one for the window, if they differ.
 func (w *viewer) enter() {
-	w.drawn = w.interactive && w.differs()
+	w.drawn = w.draws && w.differs()
 	w.resized = w.drawn
-	w.dirty = w.drawn || w.interactive && w.overlay.lines != nil
+	w.dirty = w.drawn || w.draws && w.overlay.lines != nil
 }

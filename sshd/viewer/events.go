@@ -48,7 +48,7 @@ func (w *viewer) handle(e event) error {
 			w.cover(overlay{})
 		}
 	case interrupted:
-		if w.interactive && w.a.Lag() > farBehind {
+		if w.draws && w.a.Lag() > farBehind {
 			w.dirty = true
 		}
 	case switchTo:

@@ -22,7 +22,7 @@ const (
 // of a sequence that the program continues.
 func (w *viewer) begin(first []byte) error {
 	var before string
-	if w.interactive {
+	if w.draws {
 		before = keepTitle
 	}
 	if w.answers != nil && !w.questioned {
@@ -33,7 +33,7 @@ func (w *viewer) begin(first []byte) error {
 		return err
 	}
 	w.pictures.redrawn()
-	if w.pictures.wanted() {
+	if w.draws && w.pictures.wanted() {
 		w.a.DrawsPictures()
 	}
 	_, err := w.out.Write(first)
@@ -43,7 +43,7 @@ func (w *viewer) begin(first []byte) error {
 // finish leaves the viewer's terminal as a shell expects it, and writes a last line, unless another
 // terminal is shown next.
 func (w *viewer) finish(end Ending) {
-	if w.interactive {
+	if w.draws {
 		_, _ = w.out.Write(w.leaving())
 	}
 	if w.o.Listed && end != Lost {
@@ -127,9 +127,12 @@ func (w *viewer) howItEnded() string {
 // lastLine writes a line that a person sees, but no program that reads a stream.
 func (w *viewer) lastLine(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if w.interactive {
+	switch {
+	case w.draws:
 		_, _ = io.WriteString(w.out, text+"\r\n")
-		return
+	case w.interactive:
+		_, _ = io.WriteString(w.s.Stderr(), text+"\r\n")
+	default:
+		_, _ = io.WriteString(w.s.Stderr(), text+"\n")
 	}
-	_, _ = io.WriteString(w.s.Stderr(), text+"\n")
 }

@@ -48,19 +48,19 @@ const (
 // dialogFrame is how long a dialog may be out of date: nobody reports changes of ages and states.
 const dialogFrame = time.Second / 2
 
-// front holds a viewer's dialog. There is at most one, and none without a person. Its methods may
-// be called concurrently.
+// front holds a viewer's dialog. There is at most one, and none where nothing is drawn. Its
+// methods may be called concurrently.
 type front struct {
-	interactive bool
-	stale       chan struct{} // 1 deep: see repaint
+	draws bool          // the viewer does
+	stale chan struct{} // 1 deep: see repaint
 
 	mu    sync.Mutex // a leaf
 	shown dialog     // nil: none
 	drawn bool       // it has the keyboard
 }
 
-func newFront(interactive bool) *front {
-	return &front{interactive: interactive, stale: make(chan struct{}, 1)}
+func newFront(draws bool) *front {
+	return &front{draws: draws, stale: make(chan struct{}, 1)}
 }
 
 // dialog returns the dialog to draw, or nil.
@@ -92,7 +92,7 @@ func (f *front) setDrawn(d dialog) {
 func (f *front) raise(d dialog) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.interactive || f.shown != nil {
+	if !f.draws || f.shown != nil {
 		return false
 	}
 	f.shown, f.drawn = d, false

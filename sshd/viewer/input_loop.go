@@ -94,6 +94,10 @@ func (l *inputLoop) take(p []byte, end bool) (leaving bool) {
 // keys passes on what is typed, without the answers in p, and makes sure that what is held back is
 // typed in time.
 func (l *inputLoop) keys(p []byte) {
+	if !l.w.draws { // its terminal was asked nothing, and there is no prefix
+		l.Typed(p)
+		return
+	}
 	l.reads++
 	if typed := l.answers.Take(p); len(typed) > 0 {
 		l.feed(typed)

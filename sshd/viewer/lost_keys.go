@@ -3,6 +3,7 @@ package viewer
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"termhost/ahp/host"
@@ -49,7 +50,7 @@ func (l *inputLoop) lose(p []byte, err error) {
 	if m.bytes == 0 {
 		m.alone = lost == nil && time.Since(m.typed) > refusalPause
 	}
-	if keys, _ := keyboard.HasKeys(p); m.alone || !keys {
+	if keys, _ := keyboard.HasKeys(p); m.alone || !keys || !l.w.draws {
 		l.refuse(err)
 		return
 	}
@@ -75,7 +76,19 @@ func (l *inputLoop) refuse(err error) {
 	burst := now.Sub(l.refused.at) < refusalPause
 	l.refused.at = now
 	if text := l.reason(err); text != "" && !burst {
-		l.w.say(notice("%s", text))
+		l.w.complain(notice("%s", text))
+	}
+}
+
+// complain shows a notice of refused input. Where nothing is drawn it goes to the error output, as
+// for a command under `exec = "shell"`.
+func (w *viewer) complain(o overlay) {
+	if w.draws {
+		w.say(o)
+		return
+	}
+	for _, text := range o.lines {
+		_, _ = io.WriteString(w.s.Stderr(), text+"\r\n")
 	}
 }
 
@@ -122,5 +135,5 @@ func (w *viewer) tellLost(p []byte, shown bool, err error) {
 	}
 	var m missing
 	m.add(p, shown)
-	w.say(notice("%s; not typed: %s", host.Printable(err.Error()), &m).longer().kept())
+	w.complain(notice("%s; not typed: %s", host.Printable(err.Error()), &m).longer().kept())
 }

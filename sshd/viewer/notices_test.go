@@ -27,7 +27,7 @@ func TestABurstOfRefusedKeysIsOneNotice(t *testing.T) {
 	defer a.Close()
 	const keys = 40
 	w := &viewer{s: &Session{Prefix: 0x1c}, ctx: t.Context(), showing: showing{a: a, t: a.Terminal()},
-		interactive: true, front: newFront(true), events: make(chan event, 2*keys)}
+		interactive: true, draws: true, front: newFront(true), events: make(chan event, 2*keys)}
 	l := newInputLoop(w, nil)
 	for range keys {
 		l.take([]byte("x\r"), false)
@@ -60,7 +60,7 @@ func TestWhatAnotherHasDoneSinceIsNotHidden(t *testing.T) {
 		return a
 	}
 	carol, bob := sits("carol"), sits("bob")
-	w := &viewer{s: &Session{}, ctx: t.Context(), showing: showing{a: carol, t: term}, interactive: true,
+	w := &viewer{s: &Session{}, ctx: t.Context(), showing: showing{a: carol, t: term}, interactive: true, draws: true,
 		front: newFront(true)}
 	took, has := notice("you took the keyboard"), host.Note{Kind: host.NoteHas, To: "bob"}
 	took.took = true

@@ -76,7 +76,7 @@ func (p *pictures) redrawn() { p.placed, p.due = nil, true }
 func (w *viewer) drawPictures() error {
 	p := &w.pictures
 	form := pictureForm(p.form.Load())
-	if !p.due || form == noPictures || !w.interactive {
+	if !p.due || form == noPictures || !w.draws {
 		return nil
 	}
 	items, boxes, ok := w.a.PullBoxes(w.items[:0])

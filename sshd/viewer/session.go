@@ -19,7 +19,11 @@ type IO interface {
 	// Terminal returns the name (TERM) of the peer's terminal, which is in raw mode. ok is false
 	// if the peer has none, and its streams are pipes.
 	Terminal() (name string, ok bool)
-	// Window returns the size of the peer's terminal; zero if it has none.
+	// Draws reports whether a screen can be drawn on the peer's terminal. Where it cannot, because
+	// the terminal is dumb or did not know its window at the start, a program's output is all that
+	// the peer gets. It does not change.
+	Draws() bool
+	// Window returns the size of the peer's terminal; zero if there is none, or it is unknown.
 	Window() Window
 	// Resized gets a value when the window has changed.
 	Resized() <-chan struct{}
@@ -87,7 +91,7 @@ func (w *viewer) showsNothing() {
 	}
 }
 
-// interactive reports whether there is a person with a window. Otherwise the output is a stream.
+// interactive reports whether the peer has a terminal. Otherwise the output is a stream.
 func (s *Session) interactive() bool {
 	_, ok := s.Terminal()
 	return ok

@@ -21,6 +21,7 @@ func (*sink) Stdin() io.Reader               { return strings.NewReader("") }
 func (s *sink) Stdout() io.Writer            { return &s.out }
 func (s *sink) Stderr() io.Writer            { return &s.out }
 func (*sink) Terminal() (string, bool)       { return "xterm", true }
+func (*sink) Draws() bool                    { return true }
 func (*sink) Window() Window                 { return Window{80, 24} }
 func (*sink) Resized() <-chan struct{}       { return nil }
 func (*sink) Signals() <-chan syscall.Signal { return nil }

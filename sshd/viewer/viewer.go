@@ -22,9 +22,11 @@ type viewer struct {
 	ctx   context.Context // ends with the peer's streams
 	out   io.Writer
 	typed *inputLoop
-	// interactive: there is a person with a window. Otherwise what is shown is a stream.
+	// interactive: the peer has a terminal, and types. Otherwise what is shown is a stream.
 	interactive bool
-	readOnly    bool
+	// draws: the viewer draws on that terminal. Otherwise it writes the program's output only.
+	draws    bool
+	readOnly bool
 
 	// Used by the loop only.
 	canvas
@@ -53,9 +55,10 @@ type viewer struct {
 func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *viewer {
 	w := &viewer{showing: showing{a: a, t: a.Terminal(), over: o.Over, away: o.Away}, s: s, o: o,
 		ctx: ctx,
-		out: s.Stdout(), interactive: s.interactive(), readOnly: a.ReadOnly(),
-		canvas: canvas{window: s.Window()}, events: make(chan event, eventBacklog)}
-	w.front = newFront(w.interactive)
+		out: s.Stdout(), interactive: s.interactive(), draws: s.Draws(),
+		readOnly: a.ReadOnly(),
+		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog)}
+	w.front = newFront(w.draws)
 	if w.interactive {
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
 	}
@@ -63,6 +66,9 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		w.answers = newAnswers(time.Now(), a.Holds(), true)
 	}
 	w.typed = newInputLoop(w, s.Stdin())
+	if !w.draws {
+		w.typed.filter.Prefix = 0
+	}
 	w.att.known, w.att.elsewhere = time.Now(), s.WantElsewhere.Now()
 	w.notifier.set(s.ownNotifier())
 	return w
@@ -84,7 +90,7 @@ func (w *viewer) watch(first []byte) Ending {
 		switch {
 		case err != nil:
 			return Lost
-		case !more && w.exited && !w.away:
+		case !more && w.exited && (!w.away || !w.draws):
 			return Exited
 		case !more && w.exited && !w.settled:
 			w.settled = true
@@ -117,11 +123,11 @@ func (w *viewer) watch(first []byte) Ending {
 		case <-w.a.AskingChanged():
 			w.ask()
 		case <-w.a.Calls():
-			if w.interactive {
+			if w.draws {
 				w.att.called(time.Now())
 			}
 		case <-w.s.WantElsewhere.Changes():
-			if w.interactive {
+			if w.draws {
 				w.att.called(time.Now())
 			}
 		case <-w.front.stale:

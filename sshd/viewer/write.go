@@ -42,12 +42,12 @@ func (w *viewer) write(items []store.Item) error {
 				return err
 			}
 		case ahp.TerminalResized:
-			if w.interactive { // its lines are wrapped anew
+			if w.draws { // its lines are wrapped anew
 				w.dirty = true
 				return b.flush()
 			}
 		case ahp.TerminalCleared:
-			w.dirty = w.interactive
+			w.dirty = w.draws
 		case ahp.TerminalTitleChanged:
 			w.dirty = w.dirty || w.att.title != "" // the program has set another one
 		}
@@ -55,14 +55,18 @@ func (w *viewer) write(items []store.Item) error {
 	return b.flush()
 }
 
-// catchUp shows the present state to a viewer that fell behind. On a stream it is announced,
-// because the state repeats some of what has been written before.
+// catchUp shows the present state to a viewer that fell behind. Where nothing is drawn, that is the
+// output that is retained; on a stream it is announced, because it repeats some of what has been
+// written before.
 func (w *viewer) catchUp() error {
 	var state []byte
 	var err error
-	if w.interactive {
+	switch {
+	case w.draws:
 		state, err = w.a.Screen()
-	} else {
+	case w.interactive:
+		state, err = w.a.Redraw()
+	default:
 		_, _ = io.WriteString(w.s.Stderr(), "termhost: the output came faster than it was taken;"+
 			" what is retained of it follows\n")
 		state, err = w.a.Redraw()

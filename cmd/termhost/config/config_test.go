@@ -114,7 +114,7 @@ allow_root_off_loopback = true
 forwarding = "off"
 agent_forwarding = true
 sftp = false
-exec = "shell"
+exec = "verbs"
 [http]
 listen = "none"
 path = "/"
@@ -192,7 +192,7 @@ keys = ["` + carolFingerprint + `"]
 			AllowRootOffLoopback:     true,
 			Forwarding:               ForwardingOff,
 			AgentForwarding:          true,
-			Exec:                     ExecShell,
+			Exec:                     ExecVerbs,
 		},
 		HTTP: HTTP{
 			Path: "/",

@@ -23,7 +23,7 @@ func defaults() Config {
 			KeepaliveInterval:        Duration(15 * time.Second),
 			Forwarding:               ForwardingLoopback,
 			SFTP:                     true,
-			Exec:                     ExecVerbs,
+			Exec:                     ExecShell,
 		},
 		HTTP: HTTP{
 			Listen:            "127.0.0.1:7722",
