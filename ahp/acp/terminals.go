@@ -353,8 +353,8 @@ func (s *Terminals) output(t *terminal) *wire.OutputResult {
 	exit := t.exit() // first: if it has exited, the text below is complete
 	t.fill.Do(func() { s.fillTail(t) })
 	text, truncated := t.out.text()
-	// It ends up with a model, which reads what people do not see.
-	r := &wire.OutputResult{Output: visible.CleanOutput(text), Truncated: truncated, ExitStatus: exit}
+	text = visible.CleanOutput(text) // a model reads what people do not see
+	r := &wire.OutputResult{Output: text, Truncated: truncated, ExitStatus: exit}
 	if s.unlisted(t) {
 		r.Meta = &wire.OutputMeta{}
 		r.Meta.Termhost.Gone = true

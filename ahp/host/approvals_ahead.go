@@ -180,9 +180,9 @@ func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 	return t.term.Held(), nil
 }
 
-// Ahead returns how many bytes of what was typed into t wait, because the program does not read yet.
-// They are in this host's memory, and gone with it. If something has just been typed, Ahead waits
-// for the look at whether the program reads. It returns ctx's cause if that ends first.
+// Ahead returns how many bytes of what was typed into t wait, because the program does not read
+// yet. They are in this host's memory, and gone with it. If something has just been typed, Ahead
+// waits for the look at whether the program reads. It returns ctx's cause if that ends first.
 func (t *Terminal) Ahead(ctx context.Context) (n int, err error) {
 	timer := time.NewTimer(heldPatience)
 	defer timer.Stop()

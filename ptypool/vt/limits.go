@@ -24,8 +24,8 @@ const (
 	// and both are short.
 	maxDCS = 4 << 10
 
-	// maxString is how long a string (OSC, DCS, APC, SOS, PM) may become, in bytes, until a line end
-	// in it counts as its end: a program has printed its beginning only, and what comes now is
+	// maxString is how long a string (OSC, DCS, APC, SOS, PM) may become, in bytes, until a line
+	// end in it counts as its end: a program has printed its beginning only, and what comes now is
 	// text. Pictures and clipboards may be longer.
 	maxString = 64 << 10
 

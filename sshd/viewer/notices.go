@@ -123,7 +123,8 @@ func (w *viewer) noted(n host.Note) overlay {
 	case host.NoteAway:
 		return notice("%s", awayText(w.a)).longer()
 	case host.NoteControlMode:
-		return notice("tmux -CC is for iTerm2 alone: Enter ends it; start tmux without -CC").longer()
+		return notice("tmux -CC is for iTerm2 alone: Enter ends it; " +
+			"start tmux without -CC").longer()
 	case host.NoteBack:
 		return notice("%s, whose program this is, is back", who)
 	}
