@@ -29,7 +29,7 @@ func TestFramesAreShownWhenTheyWereComplete(t *testing.T) {
 	items, places := itemsOf(t, log)
 	shows := func(until *history.Place, want string) {
 		t.Helper()
-		s, err := log.Show(&work{}, until, 0)
+		s, err := log.Show(&work{}, until, 0, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -220,7 +220,7 @@ func itemsOf(t testing.TB, log *history.Log) (items []string, places []history.P
 // shownText returns all that a Shown at a place tells.
 func shownText(t testing.TB, log *history.Log, until *history.Place, lines int) string {
 	t.Helper()
-	s, err := log.Show(&work{}, until, lines)
+	s, err := log.Show(&work{}, until, lines, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,9 +297,9 @@ func TestAPageIsReadFromAKeyframe(t *testing.T) {
 	w.busy(1 << 20)
 	log := w.history(newIndex())
 	pages := map[string]func(w *work) error{
-		"screen": func(w *work) error { _, err := log.Show(w, nil, 1000); return err },
+		"screen": func(w *work) error { _, err := log.Show(w, nil, 1000, time.Now()); return err },
 		"lines": func(w *work) error {
-			s, err := log.Show(w, nil, history.AllLines)
+			s, err := log.Show(w, nil, history.AllLines, time.Now())
 			s.Styled(s.Lines()-200, s.Lines())
 			return err
 		},
@@ -327,13 +327,13 @@ func TestARedrawAtAPlaceLeadsToTheSameScreen(t *testing.T) {
 	w := newWritten(t, 1, 2<<20)
 	w.busy(300 << 10)
 	log := w.history(newIndex())
-	whole, err := log.Show(&work{}, nil, lines)
+	whole, err := log.Show(&work{}, nil, lines, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, places := itemsOf(t, log)
 	for n := 0; n < len(places); n += len(places)/10 + 1 {
-		s, err := log.Show(&work{}, &places[n], lines)
+		s, err := log.Show(&work{}, &places[n], lines, time.Now())
 		if err != nil || s.Place != places[n] {
 			t.Fatalf("up to %v it is %v, %v", places[n], s.Place, err)
 		}
@@ -378,7 +378,7 @@ func TestReadingEndsWithItsWork(t *testing.T) {
 	for range 2 {
 		stopped := &work{stop: enough}
 		_, readErr := log.Read(stopped, func(*history.Item) bool { t.Error("it reads"); return true })
-		_, showErr := log.Show(stopped, nil, 0)
+		_, showErr := log.Show(stopped, nil, 0, time.Now())
 		_, castErr := log.Cast(stopped, "x", history.Header{})
 		searchErr := log.Search(stopped, history.Search{Pattern: pattern}, func(*history.Line) bool {
 			t.Error("it searches")
@@ -389,7 +389,7 @@ func TestReadingEndsWithItsWork(t *testing.T) {
 				t.Errorf("it ends with %v", err)
 			}
 		}
-		if _, err := log.Show(&work{}, nil, 0); err != nil { // there are keyframes now
+		if _, err := log.Show(&work{}, nil, 0, time.Now()); err != nil { // there are keyframes now
 			t.Fatal(err)
 		}
 	}
@@ -411,7 +411,7 @@ func TestALogWithoutBeginningAndCheckpointsIsReadFromItsFirstRecord(t *testing.T
 	}
 	log := w.history(newIndex())
 	for range 2 { // the second time with keyframes
-		s, err := log.Show(&work{}, nil, history.AllLines)
+		s, err := log.Show(&work{}, nil, history.AllLines, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -442,7 +442,7 @@ func TestARecordingThatBeganLaterIsWhole(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		log := w.history(nil)
 		log.Whole = whole
-		s, err := log.Show(&work{}, nil, history.AllLines)
+		s, err := log.Show(&work{}, nil, history.AllLines, time.Now())
 		if err != nil || s.Truncated == whole {
 			t.Errorf("whole %v: truncated %v, %v", whole, s.Truncated, err)
 		}

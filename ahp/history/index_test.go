@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"termhost/ahp/history"
 	"termhost/ptypool/smalldisk"
@@ -93,7 +94,7 @@ func TestALogIsReadOnlyIfThatIsAllowed(t *testing.T) {
 	log := w.history(newIndex())
 	denied := errors.New("denied")
 	log.Allowed = func() error { return denied }
-	s, err := log.Show(&work{}, nil, 10)
+	s, err := log.Show(&work{}, nil, 10, time.Now())
 	if cols, rows := s.Size(); !errors.Is(err, denied) || cols != 80 || rows != 24 || s.Lines() != 0 {
 		t.Errorf("%v, a screen of %dx%d", err, cols, rows)
 	}
@@ -123,7 +124,7 @@ func BenchmarkShow(b *testing.B) {
 					if kept == "keyframes" {
 						log = w.history(history.NewCache(new(smalldisk.Spill).Save).Index("log"))
 					}
-					if s, err := log.Show(&work{}, nil, lines); err != nil || s.Lines() == 0 {
+					if s, err := log.Show(&work{}, nil, lines, time.Now()); err != nil || s.Lines() == 0 {
 						b.Fatal("no lines", err)
 					}
 				}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"termhost/ahp/history"
 )
@@ -88,7 +89,7 @@ func TestFindBoundsTheMatches(t *testing.T) {
 	w := newWritten(t, 1, 1<<20)
 	w.checkpoint()
 	w.print([]byte("x\r\nxx\r\nnone\r\nxxx\r\n"))
-	s, err := w.history(nil).Show(&work{}, nil, history.AllLines)
+	s, err := w.history(nil).Show(&work{}, nil, history.AllLines, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

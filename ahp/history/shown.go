@@ -29,10 +29,10 @@ const (
 	DefaultRows = 24
 )
 
-// Show returns the screen at a place of the log; nil: at its end. It keeps at most lines of the
-// scrollback. Methods of the Shown belong to the work, too: after its end their results are
+// Show returns the screen at a place of the log; nil: at its end, as it is now, the time. It keeps
+// at most lines of the scrollback. Methods of the Shown belong to the work, too: after its end their results are
 // incomplete. Errors are those of [Log.Read]. Show never returns nil.
-func (l *Log) Show(w Work, until *Place, lines int) (*Shown, error) {
+func (l *Log) Show(w Work, until *Place, lines int, now time.Time) (*Shown, error) {
 	within := func(p Place) bool { return until == nil || !p.behind(*until) }
 	r := newReader(l, w, nil)
 	r.visit = func(i *Item) bool { return within(r.place.next(i.At)) }
@@ -44,7 +44,7 @@ func (l *Log) Show(w Work, until *Place, lines int) (*Shown, error) {
 	} else {
 		s.Place, s.Time = r.place, r.time
 		if until == nil {
-			s.screen.Tick(time.Now(), nil)
+			s.screen.Tick(now, nil)
 		}
 	}
 	return s, err

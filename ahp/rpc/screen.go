@@ -46,7 +46,7 @@ func (p *peer) screen(r *request) *ahp.Error {
 		return ahp.FieldProblem("scrollback", "must be from 0 to 10000")
 	}
 	return p.readHistory(r, params.source, func(w *host.Work, log *history.Log) (any, error) {
-		s, err := log.Show(w, params.until(), params.Scrollback)
+		s, err := log.Show(w, params.until(), params.Scrollback, time.Now())
 		cols, rows := s.Size()
 		return struct {
 			history.Place
@@ -88,7 +88,7 @@ func (p *peer) lines(r *request) *ahp.Error {
 		return ahp.FieldProblem("count", "must not be negative")
 	}
 	return p.readHistory(r, params.source, func(w *host.Work, log *history.Log) (any, error) {
-		s, err := log.Show(w, params.until(), history.AllLines)
+		s, err := log.Show(w, params.until(), history.AllLines, time.Now())
 		return struct {
 			linesResult
 			Lines []string `json:"lines"`
@@ -145,7 +145,7 @@ func (p *peer) find(r *request) *ahp.Error {
 			return nil, err
 		}
 		defer release()
-		s, err := log.Show(w, params.until(), history.AllLines)
+		s, err := log.Show(w, params.until(), history.AllLines, time.Now())
 		found, counts, more := s.Find(pattern, mostFound)
 		return struct {
 			linesResult
