@@ -29,9 +29,9 @@ const (
 	DefaultRows = 24
 )
 
-// Show returns the screen at a place of the log; nil: at its end, as it is now, the time. It keeps
-// at most lines of the scrollback. Methods of the Shown belong to the work, too: after its end their results are
-// incomplete. Errors are those of [Log.Read]. Show never returns nil.
+// Show returns the screen at a place of the log; nil: at its end, at the time now. It keeps at most
+// lines of the scrollback. Methods of the Shown belong to the work, too: after its end their
+// results are incomplete. Errors are those of [Log.Read]. Show never returns nil.
 func (l *Log) Show(w Work, until *Place, lines int, now time.Time) (*Shown, error) {
 	within := func(p Place) bool { return until == nil || !p.behind(*until) }
 	r := newReader(l, w, nil)
