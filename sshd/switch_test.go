@@ -77,3 +77,30 @@ func TestAReadOnlyViewerMakesNoTerminal(t *testing.T) {
 	p.typeIn("\x1c+")
 	p.sees("this attach is read-only")
 }
+
+// The rest of an answer that comes after a switch is typed at neither terminal.
+func TestALateAnswerInPiecesIsNotTypedAfterASwitch(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", "new -d -n other -- "+catVisibly)
+	p := r.open(r.dial("alice"), 80, 24, "new -n first -- "+catVisibly)
+	p.sees("ready")
+	at := [...]string{"first", "other"}
+	for i := 3; i < len(answer11); i++ {
+		if i == 3 {
+			p.typeIn("\x1cl/other\r" + answer11[:i])
+		} else {
+			p.typeIn("\x1c\t" + answer11[:i])
+		}
+		p.sees("termhost: " + at[i%2])
+		p.typeIn(answer11[i:])
+	}
+	p.typeIn("END")
+	p.sees("END")
+	for _, name := range at {
+		got := strings.TrimSpace(r.ssh("alice", "", "peek "+name).stdout)
+		if strings.TrimSuffix(got, "END") != "ready" {
+			t.Errorf("%s was typed %q", name, got)
+		}
+	}
+}

@@ -19,8 +19,8 @@ const (
 	// beginTime is how long what may be a key is held back: Alt-] is the beginning of an answer,
 	// too. A slow link takes less between two pieces of one.
 	beginTime = 150 * time.Millisecond
-	// restTime is how long an answer may take to its end, once its beginning cannot have been
-	// typed.
+	// restTime is how long an answer that nobody has asked for may take to its end, once its
+	// beginning cannot have been typed.
 	restTime = 10 * time.Second
 	// restBytes is the least that counts as the rest of an answer whose first key was passed on.
 	// Keys that are typed one by one are fewer.
@@ -41,12 +41,14 @@ const (
 //
 // An answer may come in pieces, so its beginning is held back for as long as Wait says. Escape,
 // alone or with the character that begins an answer, may be a key, so it is passed on soon. If the
-// rest of an answer follows then, that is removed.
+// rest of an answer follows then, that is removed. What is the beginning of an answer that was
+// asked for is held for as long as what follows continues it.
 type Answers struct {
 	// Found, if not nil, gets every complete answer. p is valid only during the call.
 	Found func(p []byte)
-	// Expected reports whether an answer is on its way, so that Escape waits longer; nil: none is.
-	Expected func() bool
+	// Asked reports whether p is an answer that was asked for and has not come, or the beginning of
+	// one, if only ESC; nil: none is.
+	Asked func(p []byte) bool
 	// Focus reports whether the program has asked for reports of the focus; nil: it has.
 	Focus func() bool
 	// Now is the clock. It must be set.
@@ -57,6 +59,7 @@ type Answers struct {
 	stale    bool      // nothing has followed the key that was passed on for a while
 	swallows bool      // in an answer that is too long to be held
 	until    time.Time // when the rest of the answer that has begun must have come; zero: see Wait
+	waits    bool      // for the rest of an answer that was asked for, whenever it comes
 	paste    pasteScan
 }
 
@@ -64,6 +67,9 @@ type Answers struct {
 func (a *Answers) Take(p []byte) (typed []byte) {
 	if !a.until.IsZero() && !a.Now().Before(a.until) {
 		typed = a.Release()
+	}
+	if a.waits && a.passed < len(a.held) && len(p) > 0 && !a.goesOn(p[0]) {
+		a.drop()
 	}
 	p = append(a.held, p...)
 	skip, stale := a.passed, a.stale
@@ -79,7 +85,7 @@ func (a *Answers) Take(p []byte) (typed []byte) {
 			typed = append(typed, p[i+min(skip, n):i+n]...)
 		}
 		if !a.swallows {
-			a.until = time.Time{}
+			a.until, a.waits = time.Time{}, false
 		}
 		i += n
 		skip = max(skip-n, 0)
@@ -100,25 +106,36 @@ func (a *Answers) hold(p []byte, skip int, stale bool) (typed []byte) {
 		}
 	}
 	a.held, a.passed, a.stale = bytes.Clone(p), skip, stale
-	if begun(p, skip) && a.until.IsZero() {
+	if begun(p, skip) && a.until.IsZero() && !a.waits {
 		a.until = a.Now().Add(restTime)
 	}
 	return typed
 }
 
-func (a *Answers) expected() bool { return a.Expected != nil && a.Expected() }
+// asked reports whether what is held begins an answer that was asked for.
+func (a *Answers) asked() bool {
+	return len(a.held) > 0 && !a.swallows && a.Asked != nil && a.Asked(a.held)
+}
+
+// goesOn reports whether b continues the answer that was asked for.
+func (a *Answers) goesOn(b byte) bool { return a.Asked(append(bytes.Clone(a.held), b)) }
+
+// Held returns what is held and was not passed on. It must not be changed.
+func (a *Answers) Held() []byte { return a.held[a.passed:] }
 
 // Wait returns for how long Release must not be called unless something is read; 0: it need not be
 // called at all.
 func (a *Answers) Wait() time.Duration {
 	switch {
+	case a.waits:
+		return 0
 	case !a.until.IsZero():
 		return max(a.until.Sub(a.Now()), 1)
 	case len(a.held) == 0 && !a.swallows:
 		return 0
 	case a.stale:
 		return restTime
-	case len(a.held) == 1 && a.passed == 0 && !a.expected():
+	case len(a.held) == 1 && a.passed == 0 && !a.asked():
 		return escapeTime
 	}
 	return beginTime
@@ -135,8 +152,18 @@ func (a *Answers) Release() (typed []byte) {
 		a.passed = len(a.held)
 		return typed
 	}
-	a.held, a.passed, a.stale, a.swallows, a.until = nil, 0, false, false, time.Time{}
+	if (len(typed) == 0 || len(typed) >= restBytes) && a.asked() {
+		a.waits, a.until = true, time.Time{}
+		return nil
+	}
+	a.drop()
 	return typed
+}
+
+// drop forgets what is held.
+func (a *Answers) drop() {
+	a.held, a.passed, a.stale, a.swallows, a.waits = nil, 0, false, false, false
+	a.until = time.Time{}
 }
 
 // keyBytes is how long the keys are that are the beginning of an answer, too: Escape and Alt-].

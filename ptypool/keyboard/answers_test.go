@@ -214,7 +214,7 @@ func TestNoAnswerIsTypedHoweverItIsCut(t *testing.T) {
 
 func TestWhileAnAnswerIsExpectedEscapeWaitsForItsRest(t *testing.T) {
 	for _, s := range queryAnswers {
-		a := Answers{Now: time.Now, Expected: func() bool { return true }}
+		a := Answers{Now: time.Now, Asked: func([]byte) bool { return true }}
 		var found []string
 		a.Found = func(p []byte) { found = append(found, string(p)) }
 		var typed []byte
@@ -292,7 +292,7 @@ func FuzzAnswers(f *testing.F) {
 		if at < 0 || at > len(p) {
 			return
 		}
-		a := Answers{Now: time.Now, Expected: func() bool { return true }}
+		a := Answers{Now: time.Now, Asked: func([]byte) bool { return true }}
 		n := len(a.Take(p[:at])) + len(a.Take(p[at:]))
 		for range 3 {
 			n += len(a.Release())
@@ -301,4 +301,38 @@ func FuzzAnswers(f *testing.F) {
 			t.Errorf("%d of %d bytes are typed, then it waits for %v", n, len(p), a.Wait())
 		}
 	})
+}
+
+// An answer that was asked for is waited for by what it is: of its rest nothing is typed, whenever
+// that comes, and what is not its rest is typed.
+func TestAnAnswerThatWasAskedForIsWaitedForByWhatItIs(t *testing.T) {
+	const answer = "\x1b]11;rgb:1212/3434/5656\x1b\\"
+	asked := func(p []byte) bool { return strings.HasPrefix(answer, string(p)) }
+	for _, pause := range append(pauses, 11*time.Second, time.Hour) {
+		for i := 1; i < len(answer); i++ {
+			for j := i; j < len(answer); j++ {
+				var found []string
+				a := Answers{Asked: asked, Found: func(p []byte) { found = append(found, string(p)) }}
+				want := ""
+				switch {
+				case i <= keyBytes && pause > beginTime:
+					want = answer[:i]
+					if j > i && j-i < restBytes {
+						continue // as if typed: single keys after Escape or Alt-]
+					}
+				}
+				got := takeAfter(&a, pause, answer[:i], answer[i:j], answer[j:], "z")
+				if got != want+"z" || len(found) != 1 {
+					t.Fatalf("cut at %d and %d for %v: %q is typed, found %q", i, j, pause, got, found)
+				}
+			}
+			if i <= keyBytes {
+				continue
+			}
+			a := Answers{Asked: asked}
+			if got := takeAfter(&a, 11*time.Second, answer[:i], "ls", "\r"); got != "ls\r" {
+				t.Errorf("after the beginning %q: %q is typed", answer[:i], got)
+			}
+		}
+	}
 }

@@ -15,9 +15,6 @@ const askColors = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\"
 const (
 	// answerTime is how long the viewer waits for answers before the connection ends.
 	answerTime = 2 * time.Second
-	// expectTime is how long after the questions Escape is held back a little, because it may begin
-	// a late answer of a slow link. All terminals answer askKind, so mostly it is shorter.
-	expectTime = 10 * time.Second
 	// maxAnswer bounds an answer, in bytes; rgb: with four digits each has 28, and those about
 	// notifications have about a hundred.
 	maxAnswer = 256

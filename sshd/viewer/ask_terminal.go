@@ -12,6 +12,7 @@ func (s *Session) mayAsk() bool {
 // noteAnswer takes an answer of the viewer's terminal, which may come at any time. The input loop's
 // lock is held.
 func (w *viewer) noteAnswer(p []byte) {
+	w.s.questions().answered(p)
 	c := w.answers
 	if c == nil || !c.note(p) {
 		return
@@ -33,13 +34,6 @@ func (w *viewer) setTheme() {
 	if fg, bg, cursor, ok := w.answers.theme(); ok {
 		w.a.SetTheme(fg, bg, cursor)
 	}
-}
-
-// expectsAnswer reports whether the viewer's terminal was asked recently and has not answered. The
-// input loop's lock is held.
-func (w *viewer) expectsAnswer() bool {
-	c := w.answers
-	return c != nil && !c.complete() && time.Since(c.since) < expectTime
 }
 
 // awaitAnswers waits a little for late answers: after the end they would be typed at the viewer's

@@ -82,7 +82,7 @@ func (l *inputLoop) feed(typed []byte) {
 	if l.going == nil && !l.departed {
 		return
 	}
-	rest = append(l.after, rest...)
+	rest = append(append(l.after, rest...), l.answers.Held()...)
 	l.after = nil
 	l.w.s.Elsewhere.Unread(rest)
 	l.unread += len(rest)

@@ -27,6 +27,7 @@ func (w *viewer) begin(first []byte) error {
 	}
 	if w.answers != nil && !w.questioned {
 		w.questioned = true
+		w.s.questions().ask()
 		before += w.answers.questions()
 	}
 	if _, err := io.WriteString(w.out, before); err != nil {

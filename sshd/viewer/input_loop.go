@@ -47,7 +47,7 @@ type inputLoop struct {
 func newInputLoop(w *viewer, in io.Reader) *inputLoop {
 	l := &inputLoop{w: w, in: in, trail: newTrail(w.t, w.s)}
 	l.giveTo(w.a)
-	l.answers.Found, l.answers.Expected = w.noteAnswer, w.expectsAnswer
+	l.answers.Found, l.answers.Asked = w.noteAnswer, w.s.questions().asked
 	l.answers.Now = time.Now
 	l.answers.Focus = func() bool { return l.w.a.ReportsFocus() }
 	l.filter.Prefix = w.s.Prefix

@@ -72,6 +72,8 @@ type Session struct {
 	// WantElsewhere counts the terminals of other hosts that want the person; nil: there are no
 	// other hosts.
 	WantElsewhere *Count
+
+	questioned *questions // see questions
 }
 
 // shows says which terminal is shown from now on.

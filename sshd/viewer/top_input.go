@@ -148,6 +148,7 @@ type topKeys struct {
 func (k *topKeys) init(t *top) {
 	k.t = t
 	k.answers.Now = time.Now
+	k.answers.Asked, k.answers.Found = t.s.questions().asked, t.s.questions().answered
 	k.answers.Focus = func() bool { return false }
 	k.filter.NoAlt = func() bool { return true } // Escape is a key of its own
 }
