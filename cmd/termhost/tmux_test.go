@@ -274,3 +274,27 @@ func TestTheViewersScrollback(t *testing.T) {
 	p.sees("goes on running")
 	once("detached")
 }
+
+// A full-screen program that ran in the pane before has left a saved cursor, which an attach must
+// not go back to: what stood below it would be drawn over.
+func TestAnAttachWipesNoLineWhereAFullScreenProgramRanBefore(t *testing.T) {
+	w := newTmuxWorld(t)
+	w.ssh("new", "-d", "-n", "work", "--", "echo attached; exec cat")
+	for i, before := range []string{
+		`printf '\033[H\033[2J'; printf '\033[?1049hfull\033[?1049l'; seq -f 'own %g' 8`,
+		`printf '\033[H\033[2J'; printf '\033[?1049hfull\033[?1049l'; seq -f 'own %g' 40`,
+		`seq -f 'own %g' 12; printf '\033[5;1H\033[?1049hfull\033[?1049l\033[13;1H'`,
+		`seq -f 'own %g' 8; printf '\033[?1049hnobody has left it'`,
+	} {
+		p := w.run(before + "; exec ssh -F " + w.sshConfig + " -t host attach -r work")
+		p.sees("(?m)^attached")
+		lines := strings.Count(before, "40")*32 + strings.Count(before, "12;")*4 + 8
+		all := p.all()
+		for n := 1; n <= lines; n++ {
+			if got := strings.Count(all, fmt.Sprintf("own %d\n", n)); got != 1 {
+				t.Errorf("%d: line %d of %d is there %d times:\n%s", i, n, lines, got, all)
+				break
+			}
+		}
+	}
+}

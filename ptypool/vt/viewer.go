@@ -21,6 +21,9 @@ const (
 		"\x1b[?5W"
 	resetMargins = "\x1b[?6l\x1b[r"
 
+	// leaveAlternate shows the main screen, and does not move the cursor there.
+	leaveAlternate = "\x1b[?1049h\x1b[?1049l"
+
 	// resetPointer resets the shape of the mouse pointer, and resetProgress ends a progress bar.
 	// Terminals that do not know OSC 9;4 take it for a notification, so both are sent only if the
 	// program has used them.
@@ -66,13 +69,14 @@ func (m *model) cursorOnMain() *cursor {
 
 // resetViewer brings a terminal of unknown state to the main screen, with every mode, region and
 // charset at its default; it resets what users configure (colours, keyboard, wheel) only if the
-// program has changed it. It saves the cursor before it leaves the alternate screen, because mode
-// 1049 includes DECRC, which must not move the cursor if the main screen is shown already. then,
-// unless nil, is called while the cursor is still where it was on the main screen, in the default
-// style.
+// program has changed it. It enters the alternate screen before it leaves it, because leaving
+// restores the cursor that entering has saved, also where the main screen is shown already: tmux
+// would move the cursor to where it was when another program entered, and what stands below it
+// would be drawn over. then, unless nil, is called while the cursor is still where it was on the
+// main screen, in the default style.
 func (s *Screen) resetViewer(w *writer, then func()) {
 	s.model.modes.resetKeys(w)
-	w.str("\x1b7\x1b[?1049l")
+	w.str(leaveAlternate)
 	s.model.modes.resetKeys(w)
 	s.resetShown(w, then)
 }

@@ -378,7 +378,8 @@ func TestARedrawInXtermKeepsTheViewersScrollback(t *testing.T) {
 				job.Steps = append(job.Steps, xtermStep{Data: p})
 			}
 		}
-		step([]byte("\x1b[44mx\x1b[K\r\n" + strings.Repeat("own\r\n", own)))
+		step([]byte("\x1b[?1049hfull\x1b[?1049l" + // another program before
+			"\x1b[44mx\x1b[K\r\n" + strings.Repeat("own\r\n", own)))
 		step(v.AppendRedraw(nil, Redraw{Scrollback: -1}))
 		var rec recorder
 		v.Feed([]byte(lineOutput(g)), &rec)
