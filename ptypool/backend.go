@@ -29,7 +29,7 @@ type backend interface {
 	outputs() []output
 	// Resize sets the window size, if the program has one. The foreground process group gets
 	// SIGWINCH if it changed.
-	Resize(cols, rows int) error
+	Resize(cols, rows int, px Pixels) error
 	// SignalForeground sends sig to the terminal's foreground process group only; without a
 	// terminal, to that of the leader.
 	SignalForeground(sig syscall.Signal) error

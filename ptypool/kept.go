@@ -93,7 +93,8 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Child, error) {
 	}
 	program := keeper.Program{
 		ID: s.Keep.ID, Marker: s.Marker, Path: path, Argv: s.arguments(), Env: s.environment(),
-		Dir: s.Dir, Pipes: pipes, Cols: s.Cols, Rows: s.Rows, TTYVar: s.TTYVar, Log: s.Keep.Log,
+		Dir: s.Dir, Pipes: pipes, Cols: s.Cols, Rows: s.Rows, Width: s.Pixels.Width,
+		Height: s.Pixels.Height, Modes: []byte(s.Modes), TTYVar: s.TTYVar, Log: s.Keep.Log,
 		Exit: s.Keep.Exit, Note: s.Keep.Note, Grant: s.Grant,
 	}
 	if program.ID == "" {
@@ -134,8 +135,10 @@ func (p *Pool) Take(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 		}
 		// The earlier process may have been killed after it changed the pty's size. Setting the
 		// present size again does nothing (tty_ioctl in Linux).
-		_ = b.Resize(s.Cols, s.Rows) // it fails when the program has ended
+		px := b.pixels(s.Cols, s.Rows)
+		_ = b.Resize(s.Cols, s.Rows, px) // it fails when the program has ended
 		t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
+		t.pixels = px
 		t.in.to = b
 		return t, nil
 	})

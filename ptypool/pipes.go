@@ -227,7 +227,7 @@ func (b *pipeBackend) Hangup(grace time.Duration) <-chan struct{} {
 }
 
 // Resize does nothing: the program has no window.
-func (b *pipeBackend) Resize(_, _ int) error { return nil }
+func (b *pipeBackend) Resize(_, _ int, _ Pixels) error { return nil }
 
 // SignalForeground signals the leader's process group, as sshd does (RFC 4254 section 6.9).
 func (b *pipeBackend) SignalForeground(sig syscall.Signal) error {

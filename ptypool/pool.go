@@ -116,6 +116,10 @@ type Spec struct {
 	TTYVar string
 	// Cols and Rows are clamped to 1..MaxCols and 1..MaxRows.
 	Cols, Rows int
+	// Pixels is how large that is; 0: unknown.
+	Pixels Pixels
+	// Modes are those of a new pty, as in package ttymodes; "": the system's.
+	Modes string
 	// VT configures the parser and the screen.
 	VT vt.Options
 	// Grant is the nonce of a shell on a pty; nil: it gets none. Its marks end with [nonce.Genuine]
@@ -147,6 +151,7 @@ func (p *Pool) StartExact(s Spec, exact io.WriteCloser, h Handler) (*Term, error
 	}
 	b.exact = exact
 	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
+	t.pixels = s.Pixels
 	t.in.to = b
 	t.keepLog(&s.Keep)
 	return p.run(t)
@@ -154,6 +159,7 @@ func (p *Pool) StartExact(s Spec, exact io.WriteCloser, h Handler) (*Term, error
 
 // complete fills in defaults.
 func (p *Pool) complete(s *Spec) {
+	s.Pixels = s.Pixels.In(s.Cols, s.Rows)
 	s.Cols, s.Rows = ClampSize(s.Cols, s.Rows)
 	if s.Marker == "" {
 		s.Marker = p.NewMarker()

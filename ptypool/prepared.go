@@ -36,6 +36,7 @@ func (p *Pool) Prepare(s Spec, piped bool, h Handler) (*Prepared, error) {
 	p.complete(&s)
 	b := &lateBackend{decided: make(chan struct{})}
 	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
+	t.pixels = s.Pixels
 	if piped {
 		t.lines = &vt.LineEnds{}
 	} else {
@@ -87,6 +88,7 @@ func (p *Prepared) StartPiped(note []byte, stdout, stderr io.WriteCloser) (*Pipe
 func (p *Prepared) current(note []byte) *Spec {
 	s := p.spec
 	s.Cols, s.Rows = p.t.screen.Size()
+	s.Pixels = p.t.pixels
 	s.Keep.Note = note
 	return &s
 }
@@ -166,9 +168,9 @@ func (b *lateBackend) outputs() []output {
 }
 
 // Resize does nothing before the program starts; the program then gets the size of the screen.
-func (b *lateBackend) Resize(cols, rows int) error {
+func (b *lateBackend) Resize(cols, rows int, px Pixels) error {
 	if p := b.program.Load(); p != nil {
-		return p.Resize(cols, rows)
+		return p.Resize(cols, rows, px)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/nonce"
+	"termhost/ptypool/ttymodes"
 )
 
 // ptyBackend is a pty with a program on it.
@@ -51,7 +52,10 @@ func startPTY(s *Spec, r *reaper) (*ptyBackend, error) {
 	if err != nil {
 		return nil, &StartError{Name: "a pseudo terminal", Err: err}
 	}
-	if err = b.Resize(s.Cols, s.Rows); err == nil {
+	if err = b.Resize(s.Cols, s.Rows, s.Pixels); err == nil {
+		err = b.control(func(fd int) error { return ttymodes.Apply(fd, s.Modes) })
+	}
+	if err == nil {
 		// A background process may keep the terminal open. It does not delay the exit.
 		b.child, err = startOnTTY(s, path, tty, r, b.drain)
 	}
@@ -277,9 +281,22 @@ func onSlave(master int, f func(slave int) error) error {
 	return f(int(slave))
 }
 
-func (b *ptyBackend) Resize(cols, rows int) error {
-	ws := unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+func (b *ptyBackend) Resize(cols, rows int, px Pixels) error {
+	ws := unix.Winsize{Col: uint16(cols), Row: uint16(rows),
+		Xpixel: uint16(px.Width), Ypixel: uint16(px.Height)}
 	return b.control(func(fd int) error { return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &ws) })
+}
+
+// pixels returns how large the window is in pixels, if it has that many cells.
+func (b *ptyBackend) pixels(cols, rows int) (px Pixels) {
+	_ = b.control(func(fd int) error { // it fails only after the end
+		ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+		if err == nil && int(ws.Col) == cols && int(ws.Row) == rows {
+			px = Pixels{int(ws.Xpixel), int(ws.Ypixel)}
+		}
+		return err
+	})
+	return px
 }
 
 func (b *ptyBackend) SignalForeground(sig syscall.Signal) error {

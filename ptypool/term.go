@@ -21,6 +21,20 @@ func ClampSize(cols, rows int) (int, int) {
 	return min(max(cols, 1), MaxCols), min(max(rows, 1), MaxRows)
 }
 
+// maxPixels bounds the pixels of a window in each direction: what a winsize has room for.
+const maxPixels = 1<<16 - 1
+
+// Pixels is the size of a window in pixels; 0: it is unknown.
+type Pixels struct{ Width, Height int }
+
+// In returns the pixels of what ClampSize leaves of a window of cols by rows cells.
+func (px Pixels) In(cols, rows int) Pixels {
+	if c, r := ClampSize(cols, rows); c < cols || r < rows {
+		px = Pixels{px.Width * c / cols, px.Height * r / rows}
+	}
+	return Pixels{min(max(px.Width, 0), maxPixels), min(max(px.Height, 0), maxPixels)}
+}
+
 // Term is one terminal: a backend (none if it is virtual), the parser with its screen, and on a pty
 // queues for input.
 type Term struct {
@@ -40,6 +54,7 @@ type Term struct {
 	// and the reaper. None of these is held while mu is taken.
 	mu      sync.Mutex
 	screen  *vt.Screen
+	pixels  Pixels       // of the window
 	lines   *vt.LineEnds // of a program on pipes, for the screen; nil: it has a terminal's already
 	flusher *time.Timer  // runs flush; made on first use
 	flushAt time.Time    // when the held-back bytes are due; flush does nothing before that
@@ -71,18 +86,26 @@ func (t *Term) Unlock() { t.mu.Unlock() }
 // Screen returns the parser and screen, to be used with the lock held only.
 func (t *Term) Screen() *vt.Screen { return t.screen }
 
-// Resize sets the window of program and screen, clamped to 1..MaxCols and 1..MaxRows. The lock must
-// be held. After the end it fails with ErrExited.
-func (t *Term) Resize(cols, rows int) error {
+// Resize sets the window of program and screen, clamped to 1..MaxCols and 1..MaxRows, whose pixels
+// are unknown. The lock must be held. After the end it fails with ErrExited.
+func (t *Term) Resize(cols, rows int) error { return t.ResizeTo(cols, rows, Pixels{}) }
+
+// Pixels returns how large the window is in pixels. The lock must be held.
+func (t *Term) Pixels() Pixels { return t.pixels }
+
+// ResizeTo is Resize for a window whose size in pixels is known.
+func (t *Term) ResizeTo(cols, rows int, px Pixels) error {
 	if t.exited {
 		return ErrExited
 	}
+	px = px.In(cols, rows)
 	cols, rows = ClampSize(cols, rows)
 	if t.backend != nil {
-		if err := t.backend.Resize(cols, rows); err != nil {
+		if err := t.backend.Resize(cols, rows, px); err != nil {
 			return err
 		}
 	}
+	t.pixels = px
 	t.screen.Resize(cols, rows)
 	return nil
 }

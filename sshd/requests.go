@@ -19,6 +19,9 @@ const (
 	maxEnvBytes = 4 << 10
 	// maxTerm bounds a terminal's name, in bytes; terminfo's are shorter.
 	maxTerm = 64
+	// maxModes bounds terminal modes, in bytes: all opcodes of RFC 4254 section 8 that have an
+	// argument, with it, twice.
+	maxModes = 2 * 160 * 5
 	// maxLine bounds a command line in bytes: what execve takes as one argument (MAX_ARG_STRLEN).
 	maxLine = 128 << 10
 )
@@ -101,11 +104,11 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 	return false, nil // X11 forwarding among them
 }
 
-// ptyRequest is what an SSH session asks for with pty-req (RFC 4254 section 6.2). Its terminal
-// modes are not used: the programs' terminals are the host's.
+// ptyRequest is what an SSH session asks for with pty-req (RFC 4254 section 6.2).
 type ptyRequest struct {
 	term  string
-	draws bool // see viewer.IO
+	modes string // those of section 8, encoded; for new terminals only
+	draws bool   // see viewer.IO
 }
 
 func (s *sshSession) ptyReq(payload []byte) bool {
@@ -121,7 +124,10 @@ func (s *sshSession) ptyReq(payload []byte) bool {
 	if len(msg.Term) <= maxTerm && isPlain(msg.Term) {
 		s.pty.term = msg.Term
 	}
-	s.setWindow(msg.Cols, msg.Rows)
+	if len(msg.Modes) <= maxModes {
+		s.pty.modes = msg.Modes
+	}
+	s.setWindow(msg.Cols, msg.Rows, msg.Width, msg.Height)
 	s.pty.draws = s.pty.term != "" && s.pty.term != "dumb" && s.window != (verbs.Window{})
 	return true
 }
@@ -159,7 +165,7 @@ func (s *sshSession) windowChange(payload []byte) bool {
 	if s.pty == nil || gossh.Unmarshal(payload, &msg) != nil {
 		return false
 	}
-	s.setWindow(msg.Cols, msg.Rows)
+	s.setWindow(msg.Cols, msg.Rows, msg.Width, msg.Height)
 	select {
 	case s.resized <- struct{}{}:
 	default:
@@ -169,11 +175,13 @@ func (s *sshSession) windowChange(payload []byte) bool {
 
 // setWindow brings a window into the host's bounds. Without columns or rows, the peer does not know
 // its window, and what it said before stays.
-func (s *sshSession) setWindow(cols, rows uint32) {
+func (s *sshSession) setWindow(cols, rows, width, height uint32) {
 	if cols == 0 || rows == 0 {
 		return
 	}
-	w := verbs.Window{Cols: int(min(cols, host.MaxCols)), Rows: int(min(rows, host.MaxRows))}
+	const most = 1<<16 - 1 // of a winsize
+	w := verbs.Window{Cols: int(min(cols, host.MaxCols)), Rows: int(min(rows, host.MaxRows)),
+		Pixels: host.Pixels{Width: int(min(width, most)), Height: int(min(height, most))}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.window = w

@@ -91,6 +91,14 @@ func (s *sshSession) Terminal() (name string, ok bool) {
 // programs only.
 func (s *sshSession) Draws() bool { return s.pty != nil && s.pty.draws }
 
+// Modes returns what pty-req said.
+func (s *sshSession) Modes() string {
+	if s.pty == nil {
+		return ""
+	}
+	return s.pty.modes
+}
+
 // Window returns the newest window.
 func (s *sshSession) Window() verbs.Window {
 	s.mu.Lock()

@@ -8,6 +8,7 @@ import (
 
 	"termhost/ahp/store"
 	"termhost/authz"
+	"termhost/ptypool"
 	"termhost/ptypool/vt"
 )
 
@@ -18,6 +19,7 @@ type AttachOptions struct {
 	History int
 	// Cols and Rows are the size of the viewer's window; 0: it has no window and gets a stream.
 	Cols, Rows int
+	Pixels     Pixels // of that window
 	// Plain: the viewer types, but draws nothing. First is empty, and Redraw returns the output
 	// that is retained. Its Cols and Rows are 0 while the size of its window is unknown.
 	Plain bool
@@ -25,6 +27,9 @@ type AttachOptions struct {
 	quiet bool // nobody looks: the attach is for a wait, or to read a log
 	blind bool // the caller pulls nothing
 }
+
+// Pixels is the size of a window in pixels; 0: it is unknown.
+type Pixels = ptypool.Pixels
 
 // Attach is an SSH session that shows one terminal. One goroutine pulls; the other methods may be
 // called concurrently.
@@ -40,6 +45,7 @@ type Attach struct {
 
 	// Guarded by the Term's lock.
 	cols, rows int             // of the window
+	pixels     Pixels          // of it
 	theme      *theme          // nil: unknown
 	scrolled   uint64          // viewers.scrolled() when the viewer was sent output last
 	picture    vt.Picture      // what the viewer was drawn by Cover or Covered

@@ -27,7 +27,8 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 		}
 	}
 	a = &Attach{
-		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true),
+		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, pixels: o.Pixels,
+		sub:   h.store.NewSubscriber(true),
 		notes: make(chan Note, noteBacklog), asking: make(chan struct{}, 1), since: h.now(),
 		kicked: make(chan struct{}), calls: make(chan struct{}, 1),
 	}

@@ -6,12 +6,15 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Resize sets the size of the viewer's window, in cells. The terminal gets that size if the viewer
-// holds the claim.
-func (a *Attach) Resize(cols, rows int) {
+// Resize is ResizeTo for a window whose size in pixels is unknown.
+func (a *Attach) Resize(cols, rows int) { a.ResizeTo(cols, rows, Pixels{}) }
+
+// ResizeTo sets the size of the viewer's window, in cells and in pixels. The terminal gets that
+// size if the viewer holds the claim.
+func (a *Attach) ResizeTo(cols, rows int, px Pixels) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	a.cols, a.rows = cols, rows
+	a.cols, a.rows, a.pixels = cols, rows, px
 	a.activeLocked()
 }
 

@@ -35,6 +35,8 @@ type CreateOptions struct {
 	Login *bool // run the shell as a login shell; nil: as configured
 
 	Cols, Rows int    // 0: 80x24; otherwise clamped to 1..MaxCols and 1..MaxRows
+	Pixels     Pixels // of that window
+	Modes      string // of its pty: see ptypool.Spec
 	Term       string // the creator's TERM, which is used if this host's terminfo has it
 
 	// ClientEnv is what a client asked for, "NAME=value" each, of which LANG, LC_* and COLORTERM

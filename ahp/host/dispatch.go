@@ -86,6 +86,7 @@ func (t *Terminal) apply(s step, a ahp.Action, next claimant) (reason string) {
 	case ahp.TerminalInput:
 		return t.input(s, a)
 	case ahp.TerminalResized:
+		t.viewers.pixels = Pixels{} // AHP has none
 		if reason := t.resize(a); reason != "" {
 			return reason
 		}

@@ -200,7 +200,8 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 		term = h.termFor(o.Term)
 	}
 	s = ptypool.Spec{
-		Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Env: h.environment(shell, term, o),
+		Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Pixels: o.Pixels, Modes: o.Modes,
+		Env:    h.environment(shell, term, o),
 		TTYVar: o.TTYVar, VT: h.screen(term),
 	}
 	if s.Dir == "" {

@@ -43,12 +43,12 @@ func (e *exactExecutor) end(grace time.Duration, notice string) {
 func (e *exactExecutor) forget() { e.streams.release() }
 
 // Resize gives the terminal the size of the peer's. Programs on pipes have none.
-func (s *Streams) Resize(cols, rows int) {
+func (s *Streams) Resize(cols, rows int, px Pixels) {
 	t := s.t
 	t.term.Lock()
 	defer t.term.Unlock()
 	if t.exact() {
-		t.giveSize(cols, rows)
+		t.giveSize(cols, rows, px)
 	}
 }
 

@@ -5,5 +5,6 @@ type viewers struct {
 	t          *Terminal
 	windows    []*Attach // those that may type and have a window, the last active one at the end
 	open       []*Attach // all that have a window
+	pixels     Pixels    // of the window whose size the terminal gets next
 	pulledBack uint64    // lines of scrollback that resizes brought back to the screen
 }

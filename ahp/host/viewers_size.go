@@ -32,15 +32,21 @@ func (v *viewers) fit() {
 	if a.theme != nil {
 		screen.SetTheme(a.theme[0], a.theme[1], a.theme[2])
 	}
-	t.giveSize(a.cols, a.rows)
+	t.giveSize(a.cols, a.rows, a.pixels)
 }
 
 // giveSize gives the terminal a size, if it has another. The Term's lock is held.
-func (t *Terminal) giveSize(cols, rows int) {
+func (t *Terminal) giveSize(cols, rows int, px Pixels) {
 	size := ahp.TerminalResized{Cols: min(cols, MaxCols), Rows: min(rows, MaxRows)}
+	t.viewers.pixels = px.In(cols, rows)
 	c, r := t.term.Screen().Size()
-	if (c != size.Cols || r != size.Rows) && t.resize(size) == "" {
-		t.log.append(size, nil)
+	switch {
+	case c != size.Cols || r != size.Rows:
+		if t.resize(size) == "" {
+			t.log.append(size, nil)
+		}
+	case !t.life.exited && t.viewers.pixels != t.term.Pixels():
+		_ = t.exec.resize(c, r) // it fails when the program has ended
 	}
 }
 
@@ -78,7 +84,7 @@ func (t *Terminal) resizeBy(resize func() error) error {
 
 // resizeTerm resizes the Term, which is its screen and the program's window, if there is one.
 func (t *Terminal) resizeTerm(cols, rows int) error {
-	if t.term.Resize(cols, rows) != nil {
+	if t.term.ResizeTo(cols, rows, t.viewers.pixels) != nil {
 		return ErrExited
 	}
 	return nil

@@ -160,6 +160,10 @@ type Program struct {
 	Pipes  bool     `json:"pipes,omitempty"`
 	Cols   int      `json:"cols,omitempty"` // of the pty
 	Rows   int      `json:"rows,omitempty"`
+	Width  int      `json:"width,omitempty"` // of the pty, in pixels
+	Height int      `json:"height,omitempty"`
+	// Modes are those of the pty, as in package ttymodes; nil: the system's.
+	Modes []byte `json:"modes,omitempty"`
 	// TTYVar, if not empty, names a variable that is set to the terminal's device.
 	TTYVar string `json:"ttyvar,omitempty"`
 	// Log is the folder of the terminal's log, absolute; "": it is in memory, or there is none.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termhost/ptypool/proctag"
+	"termhost/ptypool/ttymodes"
 )
 
 // maxProgram, in bytes, bounds an encoded Program: more than the system's limit for arguments and
@@ -63,7 +64,7 @@ func start(p Program) (pid, waitfd int, files []file, err error) {
 		files, theirs, err = openPipes()
 	} else {
 		var tty string
-		files, theirs, tty, err = openPTY(p.Cols, p.Rows)
+		files, theirs, tty, err = openPTY(&p)
 		sys.Setctty = true // of descriptor 0
 		if p.TTYVar != "" {
 			env = append(env, p.TTYVar+"="+tty)
@@ -106,7 +107,7 @@ func start(p Program) (pid, waitfd int, files []file, err error) {
 
 // openPTY returns the master and the other side of a new pty, whose device is name. Both are in
 // blocking mode: see file.
-func openPTY(cols, rows int) (ours []file, theirs []int, name string, err error) {
+func openPTY(p *Program) (ours []file, theirs []int, name string, err error) {
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	master, err := unix.Open("/dev/ptmx", flags, 0)
 	if err != nil {
@@ -120,8 +121,12 @@ func openPTY(cols, rows int) (ours []file, theirs []int, name string, err error)
 	if err != nil {
 		return ours, nil, "", err
 	}
-	size := unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+	size := unix.Winsize{Col: uint16(p.Cols), Row: uint16(p.Rows),
+		Xpixel: uint16(p.Width), Ypixel: uint16(p.Height)}
 	if err := unix.IoctlSetWinsize(master, unix.TIOCSWINSZ, &size); err != nil {
+		return ours, nil, "", err
+	}
+	if err := ttymodes.Apply(master, string(p.Modes)); err != nil {
 		return ours, nil, "", err
 	}
 	name = "/dev/pts/" + strconv.Itoa(n)

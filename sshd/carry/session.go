@@ -188,7 +188,8 @@ func (s *session) start(line string) error {
 			Term                      string
 			Cols, Rows, Width, Height uint32
 			Modes                     string
-		}{Term: term, Cols: uint32(w.Cols), Rows: uint32(w.Rows)}
+		}{Term: term, Cols: uint32(w.Cols), Rows: uint32(w.Rows),
+			Width: uint32(w.Pixels.Width), Height: uint32(w.Pixels.Height), Modes: s.peer.Modes()}
 		if _, err := s.ch.SendRequest("pty-req", false, gossh.Marshal(&request)); err != nil {
 			return err
 		}
@@ -340,6 +341,7 @@ func (s *session) wantElsewhere(n *verbs.Count) {
 // redraw tells the host of the peer's window, for which a viewer draws its picture anew.
 func (s *session) redraw() {
 	w := s.peer.Window()
-	size := struct{ Cols, Rows, Width, Height uint32 }{Cols: uint32(w.Cols), Rows: uint32(w.Rows)}
+	size := struct{ Cols, Rows, Width, Height uint32 }{uint32(w.Cols), uint32(w.Rows),
+		uint32(w.Pixels.Width), uint32(w.Pixels.Height)}
 	_, _ = s.ch.SendRequest("window-change", false, gossh.Marshal(&size))
 }

@@ -93,7 +93,8 @@ func (v *invocation) createOptions() host.CreateOptions {
 	if term, ok := v.Terminal(); ok {
 		o.Term, o.TTYVar = cmp.Or(term, "dumb"), "SSH_TTY"
 		size := v.Window()
-		o.Cols, o.Rows = size.Cols, size.Rows
+		o.Cols, o.Rows, o.Pixels = size.Cols, size.Rows, size.Pixels
+		o.Modes = v.Modes()
 	}
 	return o
 }

@@ -51,7 +51,7 @@ func (x *exactStreams) followWindow() {
 		select {
 		case <-x.v.Resized():
 			w := x.v.Window()
-			x.Resize(w.Cols, w.Rows)
+			x.Resize(w.Cols, w.Rows, w.Pixels)
 		case <-x.Done():
 			return
 		case <-x.v.ctx.Done():

@@ -11,6 +11,8 @@ import (
 type IO interface {
 	viewer.IO // Stdin also ends when the peer is lost: see Answers
 
+	// Modes are the modes of the peer's terminal, as in package ttymodes; "": unknown.
+	Modes() string
 	// OutputRefused is closed when the peer has said that it reads no more from Stdout. Writes to
 	// it then fail; those to Stderr do not.
 	OutputRefused() <-chan struct{}
@@ -25,7 +27,7 @@ type IO interface {
 	Answers() bool
 }
 
-// Window is the size of a terminal in cells.
+// Window is the size of a terminal.
 type Window = viewer.Window
 
 // Count is a number that changes.

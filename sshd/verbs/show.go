@@ -18,7 +18,8 @@ func (v *invocation) session() *viewer.Session {
 // attachOptions returns how the peer attaches to a terminal.
 func (v *invocation) attachOptions() host.AttachOptions {
 	size := v.Window()
-	return host.AttachOptions{Cols: size.Cols, Rows: size.Rows, Plain: v.plainTerminal()}
+	return host.AttachOptions{Cols: size.Cols, Rows: size.Rows, Pixels: size.Pixels,
+		Plain: v.plainTerminal()}
 }
 
 // plainTerminal reports whether the peer has a terminal on which nothing is drawn.

@@ -149,7 +149,7 @@ func (t *tour) here(r *ready) (how toured, next *ready) {
 		s.Taken = func(bytes uint64, shown bool) { tell(l.given(bytes), shown) }
 	}
 	if size := t.v.Window(); size.Cols > 0 {
-		r.a.Resize(size.Cols, size.Rows) // it may have changed on the way
+		r.a.ResizeTo(size.Cols, size.Rows, size.Pixels) // it may have changed on the way
 	}
 	t.arrive(r.to, r.a.ReadOnly())
 	end, code := viewer.Attach(t.v.ctx, s, r.a, r.first, r.o)

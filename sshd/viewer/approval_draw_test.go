@@ -8,7 +8,7 @@ func TestAQuestionComesBeforeNotices(t *testing.T) {
 	for cols := 1; cols <= 100; cols += 1 + cols/8 {
 		for rows := 1; rows <= 24; rows++ {
 			d := newAsked(t, "make deploy HOST=production; touch F\r")
-			w := &viewer{draws: true, canvas: canvas{window: Window{cols, rows}},
+			w := &viewer{draws: true, canvas: canvas{window: Window{Cols: cols, Rows: rows}},
 				overlay: notice("held by ann/a1; your first key takes it")}
 			d.size = w.window
 			o, above, below := w.drawDialog(d.approval)
@@ -38,8 +38,8 @@ func TestAQuestionComesBeforeNotices(t *testing.T) {
 }
 
 func TestAWindowThatIsTooSmallSaysSoInWordsThatFit(t *testing.T) {
-	for w, want := range map[Window]string{{14, 3}: "window too small: enlarge it", {9, 2}: "too small",
-		{4, 1}: "ask", {3, 1}: "?", {2, 1}: "?", {60, 1}: tooSmall[0]} {
+	for w, want := range map[Window]string{{Cols: 14, Rows: 3}: "window too small: enlarge it", {Cols: 9, Rows: 2}: "too small",
+		{Cols: 4, Rows: 1}: "ask", {Cols: 3, Rows: 1}: "?", {Cols: 2, Rows: 1}: "?", {Cols: 60, Rows: 1}: tooSmall[0]} {
 		got := ""
 		for _, line := range saidTooSmall(w) {
 			got += " " + line

@@ -29,7 +29,7 @@ func newAsked(t *testing.T, text string) *asked {
 	is := host.HeldInput{}
 	is.By, is.Text, is.Ask, is.Does = "ann/claude", text, "@7", visible.Does(text)
 	is.Lines, is.Hidden = visible.Lines(text)
-	d := &asked{t: t, clock: time.Unix(1e9, 0), size: Window{80, 24}}
+	d := &asked{t: t, clock: time.Unix(1e9, 0), size: Window{Cols: 80, Rows: 24}}
 	d.approval = &approval{front: newFront(true), typing: &typing{}, is: is,
 		now: func() time.Time { return d.clock }, window: func() Window { return d.size },
 		after: func(wait time.Duration, f func()) func() bool {
@@ -247,10 +247,10 @@ func TestWhoWasTypingTypesOn(t *testing.T) {
 func TestAKeyPressedAsAWindowBecomesLargeEnoughIsNotTyped(t *testing.T) {
 	d := newAsked(t, "rm -rf /\r")
 	d.types(5, 0)
-	d.size = Window{20, 2}
+	d.size = Window{Cols: 20, Rows: 2}
 	d.shows()
 	d.clock = d.clock.Add(linePause)
-	d.size = Window{100, 30}
+	d.size = Window{Cols: 100, Rows: 30}
 	for _, when := range []string{"before it is drawn", "as it is drawn"} {
 		if got := d.press('y'); got != "nothing" {
 			t.Errorf("%s: %s", when, got)
@@ -261,7 +261,7 @@ func TestAKeyPressedAsAWindowBecomesLargeEnoughIsNotTyped(t *testing.T) {
 
 func TestALongTextIsReadToItsEndBeforeItIsApproved(t *testing.T) {
 	d := newAsked(t, strings.Repeat("echo x\r", 30)+"ls HEAD^M")
-	d.size = Window{62, 11}
+	d.size = Window{Cols: 62, Rows: 11}
 	d.shows()
 	got := d.waits(answerDelay)
 	if !strings.Contains(got, "wants to type 31 lines, which runs (@7)") ||
@@ -317,7 +317,7 @@ func TestNoKeyAnswersWhatWasNotDrawn(t *testing.T) {
 			for i, text := range texts {
 				d := newAsked(t, text)
 				d.is.All, d.is.Behind = i%2 == 0, i
-				d.size = Window{cols, rows}
+				d.size = Window{Cols: cols, Rows: rows}
 				d.shows()
 				inView := map[int]bool{}
 				for page := 0; page < 700; page++ {
@@ -354,7 +354,7 @@ func TestNoKeyAnswersWhatWasNotDrawn(t *testing.T) {
 	if answered < 200 {
 		t.Errorf("only %d were answered", answered)
 	}
-	for _, w := range []Window{{30, 4}, {40, 5}, {80, 3}} {
+	for _, w := range []Window{{Cols: 30, Rows: 4}, {Cols: 40, Rows: 5}, {Cols: 80, Rows: 3}} {
 		d := newAsked(t, "touch F\r")
 		d.size = w
 		d.shows()

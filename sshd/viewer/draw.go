@@ -65,7 +65,7 @@ func (w *viewer) tellWindow() {
 	}
 	w.resize, w.fitted = false, time.Now()
 	w.window = w.s.Window()
-	w.a.Resize(w.window.Cols, w.window.Rows)
+	w.a.ResizeTo(w.window.Cols, w.window.Rows, w.window.Pixels)
 	w.dirty, w.resized = w.draws, true
 }
 

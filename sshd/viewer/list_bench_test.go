@@ -25,7 +25,7 @@ func manyRows(n int) (list []*Row) {
 
 // What a new list of 500 terminals costs, and what a drawing of it does where nothing has changed.
 func BenchmarkAListOf500(b *testing.B) {
-	w := Window{80, 24}
+	w := Window{Cols: 80, Rows: 24}
 	b.Run("anew", func(b *testing.B) {
 		l := &list{o: listOptions{whole: true}}
 		rows := manyRows(500)

@@ -122,7 +122,7 @@ func (l *list) layOut(full, part Window) overlay {
 		o.lines = append(o.lines, make([]string, max(first+spare-len(o.lines), 0))...)
 	}
 	if under > 0 {
-		l.drawPane(&o, full, Window{part.Cols, under})
+		l.drawPane(&o, full, Window{Cols: part.Cols, Rows: under})
 	}
 	o.lines = append(o.lines, l.prompt())
 	return o

@@ -12,7 +12,7 @@ import (
 func (r *replay) draw() []byte {
 	w := r.io.Window()
 	if w.Cols <= 0 || w.Rows <= 0 {
-		w = Window{80, 24}
+		w = Window{Cols: 80, Rows: 24}
 	}
 	screen := r.p.Screen().AppendPicture(nil, w.Cols, max(w.Rows-1, 1))
 	o := overlay{lines: []string{r.progress(lineRoom(w))}, table: true}

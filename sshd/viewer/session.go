@@ -37,8 +37,11 @@ type IO interface {
 	Go(doing string, f func())
 }
 
-// Window is the size of a terminal in cells.
-type Window struct{ Cols, Rows int }
+// Window is the size of a terminal in cells and, if it is known, in pixels.
+type Window struct {
+	Cols, Rows int
+	Pixels     host.Pixels
+}
 
 // Session is a peer that watches terminals. Its fields do not change meanwhile.
 type Session struct {

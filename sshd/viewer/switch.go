@@ -43,7 +43,7 @@ func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	_, over := t.Exit()
 	window := w.s.Window()
 	a, first, err := w.s.Conn.Attach(t, host.AttachOptions{ReadOnly: w.readOnly,
-		Cols: window.Cols, Rows: window.Rows, History: SwitchHistory})
+		Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels, History: SwitchHistory})
 	if err != nil {
 		w.say(notice("%s: %s", t.Name(), w.s.explain(err)))
 		return false
@@ -66,7 +66,7 @@ func (l *inputLoop) another() {
 	window := w.s.Window()
 	o := w.s.CreateOptions()
 	o.Transient = true
-	o.Attach = &host.AttachOptions{Cols: window.Cols, Rows: window.Rows}
+	o.Attach = &host.AttachOptions{Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels}
 	made, err := w.s.Conn.Create(o)
 	if err != nil {
 		w.say(notice("%s", w.s.explain(err)))

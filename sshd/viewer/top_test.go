@@ -22,7 +22,7 @@ func (s *sink) Stdout() io.Writer            { return &s.out }
 func (s *sink) Stderr() io.Writer            { return &s.out }
 func (*sink) Terminal() (string, bool)       { return "xterm", true }
 func (*sink) Draws() bool                    { return true }
-func (*sink) Window() Window                 { return Window{80, 24} }
+func (*sink) Window() Window                 { return Window{Cols: 80, Rows: 24} }
 func (*sink) Resized() <-chan struct{}       { return nil }
 func (*sink) Signals() <-chan syscall.Signal { return nil }
 func (*sink) Env() []string                  { return nil }
@@ -87,7 +87,7 @@ func TestWhatAnotherHostListsIsOnlyText(t *testing.T) {
 	l.places = []string{evil}
 	l.arrange([]*Row{r, other}, false)
 	l.current, l.lines = r.id(), []string{evil}
-	for _, w := range []Window{{80, 24}, {200, 24}, {20, 5}} {
+	for _, w := range []Window{{Cols: 80, Rows: 24}, {Cols: 200, Rows: 24}, {Cols: 20, Rows: 5}} {
 		o := l.layOut(w, w)
 		for i, line := range o.fitted(w) {
 			shown := o.topLine(i, line, w)

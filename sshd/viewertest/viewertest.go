@@ -35,6 +35,7 @@ func (p *Peer) Stdout() io.Writer                { return p.Out }
 func (p *Peer) Stderr() io.Writer                { return p.Err }
 func (p *Peer) Terminal() (name string, ok bool) { return p.Term, p.Term != "" }
 func (p *Peer) Draws() bool                      { return p.Term != "" && p.Term != "dumb" }
+func (p *Peer) Modes() string                    { return "" }
 func (p *Peer) Resized() <-chan struct{}         { return p.resized }
 func (p *Peer) Signals() <-chan syscall.Signal   { return nil }
 func (p *Peer) Env() []string                    { return nil }

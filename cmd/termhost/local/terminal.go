@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,14 +39,12 @@ func takeTerminal(in io.Reader, out io.Writer, s *gossh.Session) (*sessionTermin
 	if !user.HasInput() || !user.HasOutput() {
 		return t, nil
 	}
-	size := user.Size()
-	err := s.RequestPty(os.Getenv("TERM"), int(size.Row), int(size.Col), gossh.TerminalModes{})
-	if err != nil {
-		return nil, fmt.Errorf("the host refuses a pty: %w", err)
+	if err := requestPTY(s, user); err != nil {
+		return nil, err
 	}
 	t.signals = make(chan os.Signal, 1)
 	signal.Notify(t.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	if err = user.Raw(); err != nil {
+	if err := user.Raw(); err != nil {
 		signal.Stop(t.signals)
 		return nil, fmt.Errorf("cannot make the terminal raw: %w", err)
 	}
@@ -55,12 +54,41 @@ func takeTerminal(in io.Reader, out io.Writer, s *gossh.Session) (*sessionTermin
 	go func() {
 		defer close(t.stopped)
 		for range t.resized {
-			size := user.Size()
 			// This fails if the connection has ended.
-			_ = s.WindowChange(int(size.Row), int(size.Col))
+			_, _ = s.SendRequest("window-change", false, gossh.Marshal(windowOf(user)))
 		}
 	}()
 	return t, nil
+}
+
+// window is the size of a terminal as SSH has it (RFC 4254 section 6.7).
+type window struct{ Cols, Rows, Width, Height uint32 }
+
+// windowOf returns that of the user's terminal; zero: it is unknown.
+func windowOf(user *tty.Terminal) *window {
+	if !user.Sized() {
+		return &window{}
+	}
+	size := user.Size()
+	return &window{uint32(size.Col), uint32(size.Row), uint32(size.Xpixel), uint32(size.Ypixel)}
+}
+
+// requestPTY requests a pty like the user's terminal, which is not raw yet (RFC 4254 section 6.2).
+func requestPTY(s *gossh.Session, user *tty.Terminal) error {
+	w := windowOf(user)
+	request := struct {
+		Term                      string
+		Cols, Rows, Width, Height uint32
+		Modes                     string
+	}{os.Getenv("TERM"), w.Cols, w.Rows, w.Width, w.Height, user.Modes()}
+	ok, err := s.SendRequest("pty-req", true, gossh.Marshal(&request))
+	if err == nil && !ok {
+		err = errors.New("it allows none")
+	}
+	if err != nil {
+		return fmt.Errorf("the host refuses a pty: %w", err)
+	}
+	return nil
 }
 
 // isTaken reports whether there is a terminal.

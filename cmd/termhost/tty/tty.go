@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"termhost/ptypool/ttymodes"
 )
 
 // The size of a terminal that does not tell its own.
@@ -33,6 +35,7 @@ type Terminal struct {
 	before *term.State  // the terminal's modes at first; nil: it was never made raw
 	raw    bool         // the terminal is raw
 	last   unix.Winsize // the last size that the terminal told
+	told   bool         // it has
 }
 
 // New returns the terminal that in and out are. Either may also be something else, such as a file.
@@ -128,6 +131,17 @@ func (t *Terminal) WriteSoon(text string) {
 	}
 }
 
+// Modes returns the modes that the terminal has now, as in package ttymodes.
+func (t *Terminal) Modes() string { return ttymodes.Encode(int(t.in.Fd())) }
+
+// Sized reports whether the terminal has told its size.
+func (t *Terminal) Sized() bool {
+	t.Size()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.told
+}
+
 // Size returns the terminal's size, in cells and, if known, in pixels. A terminal that is gone has
 // the last size it told. Without any, the size is 80x24.
 func (t *Terminal) Size() unix.Winsize {
@@ -136,7 +150,7 @@ func (t *Terminal) Size() unix.Winsize {
 	for _, f := range []*os.File{t.out, t.in} {
 		ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 		if err == nil && ws.Col > 0 && ws.Row > 0 {
-			t.last = *ws
+			t.last, t.told = *ws, true
 			break
 		}
 	}
