@@ -49,7 +49,9 @@ type Attach struct {
 	theme      *theme          // nil: unknown
 	scrolled   uint64          // viewers.scrolled() when the viewer was sent output last
 	picture    vt.Picture      // what the viewer was drawn by Cover or Covered
+	x, y       int             // where on the screen the window was drawn to begin
 	rung       uint64          // attention.bells when the viewer's bell was rung last
+	hasTyped   bool            // a key was typed at the window
 	fitted     <-chan struct{} // closed drawTime after a change of size; nil: that is over
 	held       []byte          // typed, but may be the start of a report: see Input
 	lost       lostKeys

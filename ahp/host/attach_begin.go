@@ -69,7 +69,7 @@ func (a *Attach) begin() (first []byte, err error) {
 	if err := authz.Check(a.conn.principal, attachVerb(a.opts, target), target); err != nil {
 		return nil, err
 	}
-	a.activeLocked()
+	a.joinLocked()
 	switch {
 	case a.opts.blind:
 	case a.opts.Plain:

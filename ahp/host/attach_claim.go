@@ -18,6 +18,7 @@ func (a *Attach) Claim() error {
 		return err
 	}
 	if t.keyboard.holder.claim == ahp.ClientClaim(id) {
+		a.hasTyped = true
 		a.activeLocked()
 		return nil
 	}
@@ -29,6 +30,7 @@ func (a *Attach) Claim() error {
 func (a *Attach) seizeLocked() {
 	t, p := a.t, a.conn.principal
 	prior := t.keyboard.holder
+	a.hasTyped = true
 	a.activeLocked()
 	t.keyboard.lend(sshHolder(p), a.step(), true)
 	if prior.named() != t.keyboard.holder.named() {

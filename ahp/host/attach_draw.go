@@ -126,7 +126,9 @@ func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 	}
 	a.picture = vt.Picture{} // it takes memory
 	r.Cols, r.Rows, r.Live = a.cols, a.rows, true
-	return a.t.term.Screen().AppendRedraw(dst, r), nil
+	screen := a.t.term.Screen()
+	a.x, a.y = screen.Clip(a.cols, a.rows)
+	return screen.AppendRedraw(dst, r), nil
 }
 
 // drawOverLocked is drawLocked for a viewer over whose screen something is drawn, or whose window
@@ -141,7 +143,9 @@ func (a *Attach) drawOverLocked(dst []byte, o Over) ([]byte, error) {
 	case o.Changed:
 		a.picture.ForgetModes()
 	}
-	return a.t.term.Screen().AppendOver(dst, a.cols, a.rows, o.Rows, &a.picture), nil
+	dst = a.t.term.Screen().AppendOver(dst, a.cols, a.rows, o.Rows, &a.picture)
+	a.x, a.y = a.picture.Origin()
+	return dst, nil
 }
 
 // asideLocked drops the output that has not been pulled yet, but appends its clipboards and

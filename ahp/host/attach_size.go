@@ -10,27 +10,57 @@ import (
 func (a *Attach) Resize(cols, rows int) { a.ResizeTo(cols, rows, Pixels{}) }
 
 // ResizeTo sets the size of the viewer's window, in cells and in pixels. The terminal gets that
-// size if the viewer holds the claim.
+// size if the viewer holds the claim, and was typed at, or has the only window that the terminal
+// could follow.
 func (a *Attach) ResizeTo(cols, rows int, px Pixels) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
+	counts := a.hasTyped
+	if f := a.t.viewers.followed(); f == nil || f == a {
+		counts = true
+	}
 	a.cols, a.rows, a.pixels = cols, rows, px
-	a.activeLocked()
+	if counts {
+		a.activeLocked()
+	}
 }
+
+// joinLocked makes the viewer one of the windows that may set the terminal's size. If the terminal
+// follows another one, that stays so until somebody types here.
+func (a *Attach) joinLocked() {
+	v := &a.t.viewers
+	i := len(v.windows)
+	if f := v.followed(); f != nil {
+		i = slices.Index(v.windows, f)
+	}
+	if a.hasKeyboard() {
+		v.windows = slices.Insert(v.windows, i, a)
+		a.t.keyboard.tellLender()
+		a.fitLocked()
+	}
+}
+
+// hasKeyboard reports whether the viewer has a window in which somebody may type.
+func (a *Attach) hasKeyboard() bool { return !a.opts.ReadOnly && a.hasWindow() && !a.closed }
 
 // activeLocked makes the viewer the last active one, unless it has no window or may never type. If
 // the viewer holds the claim, the terminal gets the size of its window.
 func (a *Attach) activeLocked() {
 	t := a.t
-	if a.opts.ReadOnly || !a.hasWindow() || a.closed {
+	if !a.hasKeyboard() {
 		return
 	}
 	if n := len(t.viewers.windows); n == 0 || t.viewers.windows[n-1] != a {
 		t.viewers.windows = append(slices.DeleteFunc(t.viewers.windows, a.is), a)
 		t.keyboard.tellLender()
 	}
-	if a.holdsLocked() {
-		t.viewers.fit()
+	a.fitLocked()
+}
+
+// fitLocked gives the terminal the size of the viewer's window if the terminal follows that.
+func (a *Attach) fitLocked() {
+	if a.t.viewers.followed() == a {
+		a.t.viewers.fit()
 	}
 }
 

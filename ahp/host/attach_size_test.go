@@ -1,11 +1,13 @@
 package host_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/authz"
 )
 
 // typesIntoAnotherSize types what changes the terminal's size first. The program gets it when it has
@@ -35,7 +37,7 @@ func TestTheKeyThatChangesTheSizeIsTypedOnceAndWhole(t *testing.T) {
 	first := attach(t, h, carol, "x", host.AttachOptions{Cols: 81, Rows: 24})
 	second := attach(t, h, carol, "x", host.AttachOptions{Cols: 82, Rows: 24})
 	admin := attach(t, h, alice, "x", host.AttachOptions{Cols: 83, Rows: 24})
-	for _, v := range []*viewer{first, second, first} {
+	for _, v := range []*viewer{second, first, second} {
 		v.typesIntoAnotherSize("a")
 		v.types("b")
 	}
@@ -68,7 +70,13 @@ func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 	admin := attach(t, h, alice, "x", open(82))
 	fits("somebody else", 81)
 	second := attach(t, h, carol, "x", open(83))
-	fits("the second", 83)
+	fits("the second", 81)
+	second.a.Resize(84, 24)
+	fits("the second resized, at which nobody has typed", 81)
+	second.typesIntoAnotherSize("k")
+	fits("a key at the second", 84)
+	second.a.Resize(83, 24)
+	fits("the second resized again", 83)
 	reader := attach(t, h, carol, "x", host.AttachOptions{Cols: 84, Rows: 24, ReadOnly: true})
 	reader.a.Resize(85, 24)
 	fits("a reader", 83)
@@ -76,6 +84,9 @@ func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	fits("the mouse over the first", 83)
+	first.a.Resize(80, 24)
+	fits("the first resized, at which nobody has typed", 83)
+	first.a.Resize(81, 24)
 	first.typesIntoAnotherSize("k")
 	fits("a key at the first", 81)
 	second.a.Resize(86, 24)
@@ -107,6 +118,98 @@ func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 	fits("the holder left, and has no other", 87)
 	if name, other := first.a.HeldByOther(); name != "alice" || !other {
 		t.Errorf("held by %q, other %v", name, other)
+	}
+}
+
+func TestAWindowInWhichNothingCanBeReadNeverGivesItsSize(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	term := run(t, h, carol, "x", "stty raw -echo; exec cat")
+	fits := func(what string, cols, rows int) {
+		t.Helper()
+		if got := term.Info(carol); got.Cols != cols || got.Rows != rows {
+			t.Fatalf("%s: %dx%d, want %dx%d", what, got.Cols, got.Rows, cols, rows)
+		}
+	}
+	for _, o := range []host.AttachOptions{{Cols: 19, Rows: 24}, {Cols: 80, Rows: 4}} {
+		v := attach(t, h, carol, "x", o)
+		fits("the only one", 80, 24)
+		if err := v.a.Input([]byte("k")); err != nil {
+			t.Fatal(err)
+		}
+		fits("a key in it", 80, 24)
+		v.a.Resize(20, 5)
+		fits("it grows", 20, 5)
+		v.a.Resize(2, 1)
+		fits("it shrinks", 20, 5)
+		big := attach(t, h, carol, "x", window)
+		fits("another is the only one that counts", 80, 24)
+		big.a.Close()
+		v.a.Close()
+	}
+}
+
+// Keys in two windows give the terminal the size of each once, however close they come: otherwise
+// each would take the size back from the other before it is typed.
+func TestAKeyGivesATerminalItsSizeOnce(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	term := run(t, h, carol, "x", "stty raw -echo; printf ready; exec cat -v")
+	awaitOutput(t, h, term, "ready")
+	first := attach(t, h, carol, "x", host.AttachOptions{Cols: 81, Rows: 24})
+	second := attach(t, h, carol, "x", host.AttachOptions{Cols: 82, Rows: 24})
+	busy := func(v *viewer, key string) {
+		t.Helper()
+		if err := v.a.Input([]byte(key)); err != host.ErrBusy {
+			t.Fatalf("%q is typed before the program has drawn itself: %v", key, err)
+		}
+	}
+	again := func(v *viewer, key string) error {
+		t.Helper()
+		hosttest.Check(t, v.a.WaitRoom(t.Context()))
+		return v.a.InputLater([]byte(key))
+	}
+	busy(second, "b")
+	busy(first, "a")
+	hosttest.Check(t, again(second, "b"))
+	hosttest.Check(t, again(first, "a"))
+	awaitOutput(t, h, term, "ba")
+
+	// Of two who take the keyboard from each other, the later one has it.
+	dora := hosttest.Principal("dora", authz.Admin)
+	of := attach(t, h, alice, "x", host.AttachOptions{Cols: 83, Rows: 24})
+	doras := attach(t, h, dora, "x", host.AttachOptions{Cols: 84, Rows: 24})
+	busy(of, "\r")
+	busy(doras, "\r")
+	var lost *host.LostError
+	if err := again(of, "\r"); !errors.As(err, &lost) || lost.To != "dora" {
+		t.Errorf("the first of two who take the keyboard: %v", err)
+	}
+	hosttest.Check(t, again(doras, "\r"))
+	awaitOutput(t, h, term, "ba^M")
+	if got := term.Info(carol).Cols; got != 84 {
+		t.Errorf("it has %d columns", got)
+	}
+}
+
+func TestAClickInASmallerWindowReachesTheCellUnderTheMouse(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	term := run(t, h, carol, "x", `stty raw -echo; read x; `+
+		`printf 'ready\033[?1000;1006h\033[40;160H'; dd bs=100 count=1 2>/dev/null | od -An -c; `+
+		`printf '\033[H'; read x`)
+	big := attach(t, h, carol, "x", host.AttachOptions{Cols: 160, Rows: 40})
+	if err := big.a.Input([]byte("\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	big.shows("ready")
+	small := attach(t, h, carol, "x", host.AttachOptions{Cols: 65, Rows: 35})
+	if err := small.a.Input([]byte("\x1b[<0;5;6M")); err != nil { // of the last 65x35 cells
+		t.Fatal(err)
+	}
+	awaitOutput(t, h, term, "<   0   ;   1   0   0   ;   1   1   M")
+	if got := term.Info(carol).Cols; got != 160 {
+		t.Errorf("the mouse makes it %d columns", got)
 	}
 }
 

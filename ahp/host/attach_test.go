@@ -44,7 +44,8 @@ func TestAnAttachShowsTheScreenAndWhatFollows(t *testing.T) {
 	if info := term.Info(carol); info.Cols != 100 {
 		t.Error("a viewer that does not hold the claim resizes")
 	}
-	attach(t, h, carol, "x", host.AttachOptions{Cols: 5000, Rows: 5000})
+	huge := attach(t, h, carol, "x", host.AttachOptions{Cols: 5000, Rows: 5000})
+	huge.typesIntoAnotherSize("x")
 	if info := term.Info(carol); info.Cols != host.MaxCols || info.Rows != host.MaxRows {
 		t.Errorf("a huge window makes it %dx%d", info.Cols, info.Rows)
 	}

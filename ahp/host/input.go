@@ -51,11 +51,16 @@ func (a *Attach) input(p []byte, later bool) error {
 	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
 		return lost
 	}
+	again := later && a.fitted != nil
+	if again && seize { // it took the keyboard, and another key has taken it since
+		a.fitted = nil
+		return &LostError{To: t.keyboard.holder.text()}
+	}
 	guarded := (err == nil || seize) && t.approvals.needsApproval(a.step(), p)
 	p = slices.Concat(a.held, p)
 	if err == nil && !guarded {
 		a.used()
-		return a.typeLocked(p, func() { a.typedLocked(p) })
+		return a.typeLocked(p, again, func() { a.typedLocked(p) })
 	}
 	keys, rest := keyboard.HasKeys(p)
 	if !keys {
@@ -72,7 +77,7 @@ func (a *Attach) input(p []byte, later bool) error {
 		a.held = nil
 		return err
 	}
-	return a.typeLocked(p, a.seizeLocked)
+	return a.typeLocked(p, again, a.seizeLocked)
 }
 
 // maySeizeLocked reports whether a key at this viewer takes the claim.
@@ -82,12 +87,15 @@ func (a *Attach) maySeizeLocked() bool {
 
 // typeLocked types p, which begins with a.held. active is called first and makes this viewer the
 // active one. If that changes the terminal's size, typeLocked returns ErrBusy until the program has
-// had drawTime to draw.
-func (a *Attach) typeLocked(p []byte, active func()) error {
+// had drawTime to draw. again: it was called for p before, and has done so. Another window may have
+// become active since; if p gave the terminal its size once more, each would wait for the other.
+func (a *Attach) typeLocked(p []byte, again bool, active func()) error {
 	a.t.ch.SetTypist(a.sub)
 	screen := a.t.term.Screen()
 	cols, rows := screen.Size()
-	active()
+	if !again {
+		active()
+	}
 	if c, r := screen.Size(); c != cols || r != rows {
 		drawn := make(chan struct{})
 		time.AfterFunc(drawTime, func() { close(drawn) })
@@ -100,6 +108,9 @@ func (a *Attach) typeLocked(p []byte, active func()) error {
 		default:
 			return ErrBusy
 		}
+	}
+	if cols, rows := screen.Size(); a.hasWindow() && (a.cols < cols || a.rows < rows) {
+		p = keyboard.MoveMouse(p, screen.MouseEncoding(), a.x, a.y) // it shows a part
 	}
 	err := a.t.typeKeys(a.step(), p)
 	if err != ErrBusy {
@@ -118,17 +129,18 @@ const drawTime = 100 * time.Millisecond
 
 // typedLocked records that p was typed at this viewer. If p has a key, the viewer becomes the one
 // that was active last, and a claim on loan counts as used. A report, which the viewer's terminal
-// sends by itself, has no such effect.
+// sends by itself, has no such effect, nor has the mouse.
 func (a *Attach) typedLocked(p []byte) {
 	t := a.t
 	n := len(t.viewers.windows)
 	elsewhere := n > 1 && t.viewers.windows[n-1] != a
-	if !elsewhere && t.keyboard.lent == nil {
+	if !elsewhere && t.keyboard.lent == nil && a.hasTyped {
 		return // nothing depends on it
 	}
 	if keys, _ := keyboard.HasKeys(p); !keys {
 		return
 	}
+	a.hasTyped = true
 	if elsewhere {
 		a.activeLocked()
 	}

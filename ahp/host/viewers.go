@@ -2,8 +2,10 @@ package host
 
 // viewers is who looks at a terminal through a window. It is guarded by the Term's lock.
 type viewers struct {
-	t          *Terminal
-	windows    []*Attach // those that may type and have a window, the last active one at the end
+	t *Terminal
+	// windows has those that may type and have a window, the last active one at the end. One that
+	// nobody has typed at stands before the one that the terminal follows: looking resizes nobody.
+	windows    []*Attach
 	open       []*Attach // all that have a window
 	pixels     Pixels    // of the window whose size the terminal gets next
 	pulledBack uint64    // lines of scrollback that resizes brought back to the screen

@@ -6,6 +6,13 @@ import (
 	"termhost/ahp"
 )
 
+// A window below minCols by minRows never gives a terminal its size: it is one that somebody has
+// pushed aside, and nothing could be read at that size in any other window either.
+const (
+	minCols = 20
+	minRows = 5
+)
+
 // followed returns the viewer whose window the terminal follows: of the holder's viewers the one
 // that was active last, or nil. A terminal whose size its Streams give follows no window.
 func (v *viewers) followed() *Attach {
@@ -13,7 +20,7 @@ func (v *viewers) followed() *Attach {
 		return nil
 	}
 	for _, a := range slices.Backward(v.windows) {
-		if a.holdsLocked() && a.cols > 0 && a.rows > 0 {
+		if a.holdsLocked() && a.cols >= minCols && a.rows >= minRows {
 			return a
 		}
 	}

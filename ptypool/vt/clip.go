@@ -10,7 +10,7 @@ func (m *model) drawClipped(w *writer, r *Redraw) {
 // drawPart draws the part of the screen that a window of another size shows, and returns the
 // cursor's position in the window, counted from 1.
 func (m *model) drawPart(w *writer, cols, rows int) (x, y int) {
-	x0, y0 := max(0, m.cur.x-cols+1), max(0, m.cur.y-rows+1)
+	x0, y0 := m.clip(cols, rows)
 	w.over = true
 	for y := range rows {
 		w.aligned = y0+y == m.cur.y
@@ -19,6 +19,15 @@ func (m *model) drawPart(w *writer, cols, rows int) (x, y int) {
 	w.str(modeString(m.modes.has(modeReverse), 5))
 	return m.cur.x - x0 + 1, m.cur.y - y0 + 1
 }
+
+// clip returns the position on the screen of the first cell of a window of another size.
+func (m *model) clip(cols, rows int) (x, y int) {
+	return max(0, m.cur.x-cols+1), max(0, m.cur.y-rows+1)
+}
+
+// Clip returns the position on the screen, counted from 0, of the first cell of a window for which
+// AppendRedraw draws now.
+func (s *Screen) Clip(cols, rows int) (x, y int) { return s.model.clip(cols, rows) }
 
 // part returns the cells of row y from column x on, at most cols; nil: they are blank, or the row
 // is below the screen.

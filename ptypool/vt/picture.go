@@ -38,6 +38,9 @@ type pictureCursor struct {
 // screen.
 func (p *Picture) Forget() { *p = Picture{x: p.x, y: p.y} }
 
+// Origin returns the position on the screen, counted from 0, of the window's first cell.
+func (p *Picture) Origin() (x, y int) { return p.x, p.y }
+
 // ForgetModes has the cursor and all modes, colours and the title set next time.
 func (p *Picture) ForgetModes() { p.modes, p.cursor = p.modes[:0], pictureCursor{} }
 

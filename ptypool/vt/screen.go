@@ -142,6 +142,10 @@ func (s *Screen) KeyModes() keyboard.Modes {
 	return s.model.modes.keyboard(s.model.grid.kitty.flags())
 }
 
+// MouseEncoding returns the mode in which the program wants reports of the mouse: 1005, 1006, 1015,
+// 1016, or 0 for that of X10.
+func (s *Screen) MouseEncoding() int { return int(s.model.modes.mouseEncoding) }
+
 // ReportsFocus returns whether the program has asked for reports of the focus.
 func (s *Screen) ReportsFocus() bool { return s.model.modes.has(modeFocus) }
 
