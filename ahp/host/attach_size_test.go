@@ -195,11 +195,12 @@ func TestAKeyGivesATerminalItsSizeOnce(t *testing.T) {
 func TestAClickInASmallerWindowReachesTheCellUnderTheMouse(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term := run(t, h, carol, "x", `stty raw -echo; read x; `+
+	term := run(t, h, carol, "x", `stty raw -echo; printf up; read x; `+
 		`printf 'ready\033[?1000;1006h\033[40;160H'; dd bs=100 count=1 2>/dev/null | od -An -c; `+
 		`printf '\033[H'; read x`)
 	big := attach(t, h, carol, "x", host.AttachOptions{Cols: 160, Rows: 40})
-	if err := big.a.Input([]byte("\r\n")); err != nil {
+	big.shows("up")
+	if err := big.a.Input([]byte("\n")); err != nil {
 		t.Fatal(err)
 	}
 	big.shows("ready")
