@@ -76,6 +76,9 @@ func (h *handshake) Read(p []byte) (int, error) {
 		h.refuse()
 		return 0, errDropped
 	}
+	if h.over { // nothing is answered to NEWKEYS: the peer is next
+		h.owed.Store(false)
+	}
 	return n, err
 }
 

@@ -3,6 +3,7 @@ package sshd
 import (
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,6 +94,27 @@ func TestWhatHasComeAndIsNotReadIsNoticed(t *testing.T) {
 	hosttest.Check(t, err)
 	if unread(near) {
 		t.Error("it has come twice")
+	}
+}
+
+// Whoever stops behind its keys is waited for: the host owes it nothing, and drops it before others.
+func TestWhoStopsBehindItsKeysIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	gate := admit.NewGate(admit.GateOptions{Startups: admit.Startups{Start: 1, Rate: 1, Full: 1},
+		Burst: 1, Stages: int(stages), Now: time.Now})
+	var owed atomic.Bool
+	h := &handshake{Conn: near, admission: gate.Proven(), turns: newTurns(1), owed: &owed}
+	go say(far, strangerName, strangerPacket([]byte{msgNewKeys}))
+	for buf := make([]byte, 1<<10); !h.over; {
+		if _, err := h.Read(buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if owed.Load() {
+		t.Error("the host owes it an answer")
 	}
 }
 
