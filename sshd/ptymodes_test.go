@@ -106,4 +106,6 @@ func TestAWindowsPixelsReachTheProgram(t *testing.T) {
 	}
 	a := r.askFor(r.dial("alice"), 640, 384, "\x00", "attach work")
 	until(a, "24 80 640 384")
+	change(a, 1200, 24, 12000, 384) // of which the terminal gets a part
+	until(a, "24 1000 10000 384")
 }

@@ -19,6 +19,10 @@ const (
 	maxEnvBytes = 4 << 10
 	// maxTerm bounds a terminal's name, in bytes; terminfo's are shorter.
 	maxTerm = 64
+	// maxWindow bounds a window, in cells in each direction: what is drawn for one is bounded with
+	// it. It is larger than a terminal may be (host.MaxCols, host.MaxRows), so that a viewer knows
+	// that its window is: it shows the terminal in the top left corner.
+	maxWindow = 4096
 	// maxModes bounds terminal modes, in bytes: all opcodes of RFC 4254 section 8 that have an
 	// argument, with it, twice.
 	maxModes = 2 * 160 * 5
@@ -173,14 +177,14 @@ func (s *sshSession) windowChange(payload []byte) bool {
 	return true
 }
 
-// setWindow brings a window into the host's bounds. Without columns or rows, the peer does not know
+// setWindow brings a window into bounds. Without columns or rows, the peer does not know
 // its window, and what it said before stays.
 func (s *sshSession) setWindow(cols, rows, width, height uint32) {
 	if cols == 0 || rows == 0 {
 		return
 	}
 	const most = 1<<16 - 1 // of a winsize
-	w := verbs.Window{Cols: int(min(cols, host.MaxCols)), Rows: int(min(rows, host.MaxRows)),
+	w := verbs.Window{Cols: int(min(cols, maxWindow)), Rows: int(min(rows, maxWindow)),
 		Pixels: host.Pixels{Width: int(min(width, most)), Height: int(min(height, most))}}
 	s.mu.Lock()
 	defer s.mu.Unlock()

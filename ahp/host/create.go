@@ -117,6 +117,7 @@ func (c *Conn) complete(o *CreateOptions) (owner holder, err error) {
 	if o.Cols == 0 || o.Rows == 0 {
 		o.Cols, o.Rows = DefaultCols, DefaultRows
 	}
+	o.Pixels = o.Pixels.In(o.Cols, o.Rows)
 	o.Cols, o.Rows = ptypool.ClampSize(o.Cols, o.Rows)
 	return owner, nil
 }
