@@ -147,6 +147,11 @@ func (l *terminalLog) recordEvent(ev journal.Event, at time.Time) {
 	l.t.warn(l.journal.Record(termlog.Event, at, ev.Encode()))
 }
 
+// copiedShare is which part of a log what was copied last may take in a checkpoint: with a larger
+// one the checkpoint might not fit into a segment. Of a log of the default size it is all that is
+// ever kept of a copy.
+const copiedShare = 16
+
 // keepCheckpoint logs a checkpoint if one is due, once all output so far has been handled. In the
 // middle of an escape sequence it waits: a redraw cannot express half a sequence.
 func (l *terminalLog) keepCheckpoint() {
@@ -155,7 +160,11 @@ func (l *terminalLog) keepCheckpoint() {
 		return
 	}
 	if screen := l.t.term.Screen(); !screen.InSequence() {
-		l.checkpoint(screen.AppendRedraw(nil, vt.Redraw{}), string(screen.AppendMarks(nil)))
+		marks := screen.AppendMarks(nil)
+		if copied := screen.AppendCopied(nil); len(copied) <= l.t.host.logBytes()/copiedShare {
+			marks = append(marks, copied...)
+		}
+		l.checkpoint(screen.AppendRedraw(nil, vt.Redraw{}), string(marks))
 	}
 }
 

@@ -88,7 +88,7 @@ type Snapshot struct {
 	// Redraw draws the program's screen on a blank one of the outline's size, without the
 	// scrollback. It follows the JSON.
 	Redraw []byte `json:"-"`
-	// Marks do the same for shell integration.
+	// Marks do the same for shell integration and for what was copied last (OSC 52).
 	Marks string `json:"marks,omitempty"`
 }
 

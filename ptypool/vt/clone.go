@@ -38,7 +38,7 @@ func (s *Screen) Memory() int {
 	m := &s.model
 	n := base + cap(s.parser.held) + m.table.hyperlinkBytes + styleSize*len(m.table.styles) +
 		textSize*len(m.table.clusters) + blockSize*len(m.history.blocks) + s.HistoryMemory() +
-		s.pictures.memory()
+		s.pictures.memory() + len(s.copied)
 	count := func(cells []cell) { n += 8 * len(cells) }
 	m.eachRow(count)
 	if s.frame.before != nil {

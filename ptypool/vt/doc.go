@@ -39,8 +39,9 @@
 //
 // Sequences to which a terminal answers never reach a viewer. The usual ones are answered here,
 // once, from the screen, through Sink.Reply; the rest are removed without an answer. OSC 52 writes
-// go to Sink.Clipboard; OSC 52 reads are removed. Desktop notifications (OSC 9, 99 and 777) go to
-// Sink.Notification; of kitty's (OSC 99) only the text, because terminals answer the rest.
+// go to Sink.Clipboard; reads are answered with the last write. Desktop notifications (OSC 9, 99
+// and 777) go to Sink.Notification; of kitty's (OSC 99) only the text, because terminals answer the
+// rest.
 //
 // # Why a parser of our own
 //

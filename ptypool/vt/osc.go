@@ -75,7 +75,7 @@ func (s *Screen) oscBody(seq, body []byte) verdict {
 	case 99:
 		s.note.osc(o, rest)
 	case 52:
-		oscClipboard(o, seq, rest)
+		s.oscClipboard(seq, rest)
 	case 133:
 		s.shell.finalTerm(o, string(rest))
 	case 633:
@@ -139,16 +139,6 @@ func oscCwd(o *output, uri []byte) verdict {
 	}
 	o.event().Cwd(escapeURI(string(uri)))
 	return keep
-}
-
-// oscClipboard is OSC 52: a write goes to Sink.Clipboard; a read, with which any output could read
-// the viewer's clipboard, is dropped.
-func oscClipboard(o *output, seq, rest []byte) {
-	_, data, ok := bytes.Cut(rest, []byte{';'})
-	if !ok || bytes.IndexByte(data, '?') >= 0 {
-		return
-	}
-	o.event().Clipboard(seq)
 }
 
 // escapeURI percent-encodes bytes that a URI cannot contain: shells send paths unencoded.

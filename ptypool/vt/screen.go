@@ -54,6 +54,7 @@ type Screen struct {
 	shell   shell   // shell integration
 	queries queries // answers
 	note    kittyNote
+	copied  copied // last
 
 	pictures pictures // that the program has drawn
 	frame    frame    // that it is drawing
