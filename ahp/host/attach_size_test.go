@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -249,4 +250,33 @@ func TestQueriesAreAnsweredWithTheColoursOfTheHoldersViewer(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.shows("e]11;rgb:abab/cdcd/efefe")
+}
+
+func TestAProgramIsToldWhenTheHoldersThemeTurnsLightOrDark(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	run(t, h, carol, "x", `stty raw -echo; printf '\033[?2031hasks'; `+
+		`for i in 1 2 3; do dd bs=1 count=9 2>/dev/null | tr '\033' e; done; read x`)
+	v := attach(t, h, carol, "x", window)
+	other := attach(t, h, alice, "x", window)
+	v.shows("asks")
+	v.a.SetTheme(0xffffff, 0x000000, 0)
+	v.a.SetTheme(0xffffff, 0x123456, 0) // as dark as before
+	other.a.SetTheme(0, 0xffffff, 0)
+	for _, step := range []struct {
+		does func() error
+		told string
+	}{
+		{other.a.Claim, "e[?997;2n"},
+		{func() error { other.a.SetTheme(0, 0x000000, 0); return nil }, "e[?997;1n"},
+		{func() error { other.a.SetTheme(0, 0xffffff, 0); return nil }, "e[?997;1ne[?997;2n"},
+	} {
+		if err := step.does(); err != nil {
+			t.Fatal(err)
+		}
+		v.shows(step.told)
+	}
+	if strings.Contains(string(v.out), "2031") {
+		t.Error("a viewer's terminal is asked to report its theme to the program itself")
+	}
 }

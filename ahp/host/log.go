@@ -160,7 +160,7 @@ func (l *terminalLog) keepCheckpoint() {
 		return
 	}
 	if screen := l.t.term.Screen(); !screen.InSequence() {
-		marks := screen.AppendMarks(nil)
+		marks := screen.AppendReports(screen.AppendMarks(nil))
 		if copied := screen.AppendCopied(nil); len(copied) <= l.t.host.logBytes()/copiedShare {
 			marks = append(marks, copied...)
 		}

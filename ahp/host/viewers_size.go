@@ -37,7 +37,10 @@ func (v *viewers) fit() {
 	}
 	screen := t.term.Screen()
 	if a.theme != nil {
-		screen.SetTheme(a.theme[0], a.theme[1], a.theme[2])
+		report := screen.SetTheme(a.theme[0], a.theme[1], a.theme[2])
+		if report != "" {
+			_ = t.exec.input([]byte(report), typesNow) // a program that does not read gets none
+		}
 	}
 	t.giveSize(a.cols, a.rows, a.pixels)
 }

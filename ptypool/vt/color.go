@@ -26,11 +26,37 @@ type colors struct {
 func (cs *colors) reset() { *cs = colors{theme: cs.theme, touched: cs.touched} }
 
 // SetTheme sets the colours of the claim holder's terminal, with which OSC 10 to 12 are answered
-// unless the program has set its own. Before the first call they are light grey on black.
-func (s *Screen) SetTheme(fg, bg, cursor RGB) {
+// unless the program has set its own. Before the first call they are light grey on black. The
+// result is the report for a program that has asked to be told when dark becomes light or light
+// dark (mode 2031); "": there is none.
+func (s *Screen) SetTheme(fg, bg, cursor RGB) (report string) {
+	before := s.colors.scheme()
 	for i, c := range [...]RGB{fg, bg, cursor} {
 		s.colors.theme[i] = setColor | uint32(c)
 	}
+	if now := s.colors.scheme(); now != before && s.model.modes.has(modeTheme) {
+		return now
+	}
+	return ""
+}
+
+// scheme returns the answer to CSI ? 996 n, which says whether the terminal's own background is
+// dark (Contour's "Dark and Light Mode Detection"). What the program has set does not count.
+func (cs *colors) scheme() string {
+	bg := cs.theme[1]
+	if luma := 299*(bg>>16&0xff) + 587*(bg>>8&0xff) + 114*(bg&0xff); luma < 128*1000 {
+		return "\x1b[?997;1n"
+	}
+	return "\x1b[?997;2n"
+}
+
+// AppendReports appends a sequence that has a new Screen report the theme as this one does (mode
+// 2031), of which a redraw says nothing.
+func (s *Screen) AppendReports(dst []byte) []byte {
+	if s.model.modes.has(modeTheme) {
+		dst = append(dst, modeString(true, 2031)...)
+	}
+	return dst
 }
 
 // oscPalette is OSC 4: pairs of index and colour, or "?" as a query.

@@ -105,6 +105,10 @@ func (s *Screen) control2(c *csiSeq) verdict {
 		m.grid.kitty.apply(c)
 		return keep
 	}
+	if c.key() == csiKey('?', 0, 'n') && c.arg(0, 0) == 996 {
+		s.output.reply(s.colors.scheme())
+		return drop
+	}
 	if m.extendedControl(c) {
 		return keep
 	}

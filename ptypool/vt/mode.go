@@ -23,6 +23,7 @@ const (
 	modePaste                           // ?2004
 	modeSync                            // ?2026
 	modeGraphemes                       // ?2027
+	modeTheme                           // ?2031, which viewers' terminals never get
 	modeInsert                          // 4 IRM
 	modeNewline                         // 20 LNM
 
@@ -32,8 +33,8 @@ const (
 )
 
 // privateModes are the modes of CSI ? h and l that are plain flags; setMode and modes.setPrivate
-// handle those that are more. Modes that make a terminal send something by itself (2031, 2048),
-// that change its size or font, or that override the user's choice of what Alt does (1034, 1036,
+// handle those that are more. Modes that make a terminal send something by itself (2048), that
+// change its size or font, or that override the user's choice of what Alt does (1034, 1036,
 // 1039) are left out on purpose: they are removed from Data and reported as unknown.
 var privateModes = [...]struct {
 	number int
@@ -113,6 +114,9 @@ func (m *modes) setPrivate(n int, on bool) (known bool) {
 		m.mouse = value
 	case 1005, 1006, 1015, 1016:
 		m.mouseEncoding = value
+	case 2031: // the host sends these reports: viewers' terminals are not told
+		m.set(modeTheme, on)
+		return false
 	default:
 		f := privateFlag(n)
 		m.set(f, on)
@@ -133,6 +137,8 @@ func (m *modes) state(n int, private bool) (on, known bool) {
 		return m.mouse == uint16(n), true
 	case 1005, 1006, 1015, 1016:
 		return m.mouseEncoding == uint16(n), true
+	case 2031:
+		return m.has(modeTheme), true
 	}
 	f := privateFlag(n)
 	return m.has(f), f != 0

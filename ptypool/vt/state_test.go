@@ -23,7 +23,7 @@ func state(v *Screen) string {
 		c.x, c.y, c.wrap, c.originMode, c.charsets, c.gl, s.single)
 	fmt.Fprintf(&b, " pen=%s link=%+v\n", styleText(s.pen), s.table.hyperlinkOf(&s.pen))
 	fmt.Fprintf(&b, "alt=%v modes=%b mouse=%d,%d style=%d modify=%d\n", s.altShown(),
-		m.on&^modeSync, m.mouse, m.mouseEncoding, m.cursorStyle, m.modifyOther)
+		m.on&^(modeSync|modeTheme), m.mouse, m.mouseEncoding, m.cursorStyle, m.modifyOther)
 	var tabs []int
 	for x := range s.width {
 		if s.tabAt(x) {
