@@ -23,6 +23,10 @@ type TerminalMeta struct {
 	Labels Labels `json:"labels"`
 	// Quiet: the program has printed nothing for quiet_after.
 	Quiet bool `json:"quiet"`
+	// Stopped: somebody has stopped its output with ctrl-S. StoppedBy is the display name of who
+	// has; "": that is unknown.
+	Stopped   bool   `json:"stopped"`
+	StoppedBy string `json:"stoppedBy"`
 	// Guarded: what agents type waits for a person's approval.
 	Guarded bool `json:"guarded"`
 	// Holder is the display name of the terminal's holder: ann, ann/claude-infra (a client with
@@ -152,6 +156,12 @@ func (m *TerminalMeta) appendMeta(dst []byte, asks []TerminalAsk) []byte {
 	}
 	if m.Quiet {
 		dst = appendBoolField(dst, "quiet", true)
+	}
+	if m.Stopped {
+		dst = appendBoolField(dst, "stopped", true)
+	}
+	if m.StoppedBy != "" {
+		dst = appendStringField(dst, "stoppedBy", m.StoppedBy)
 	}
 	if m.Guarded {
 		dst = appendBoolField(dst, "guarded", true)

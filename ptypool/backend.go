@@ -80,6 +80,12 @@ type programInput interface {
 	// Readable reports whether a read of the program would not block: a line of the input, or a
 	// byte if the terminal does not edit lines, is available. It is false if that is unknown.
 	Readable() bool
+	// StopKeys returns the characters that stop the terminal's output and let it go on (VSTOP and
+	// VSTART of termios(3)); 0: no character does.
+	StopKeys() (stop, start byte)
+	// Stopped reports whether the output is stopped. It is false if that is unknown, or if there is
+	// output that was not read yet.
+	Stopped() bool
 	// Interrupt drops input that was written but not read yet, and then delivers char, one of
 	// SignalChars, even to a program that does not read.
 	Interrupt(char byte) error

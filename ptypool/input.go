@@ -93,6 +93,19 @@ func (t *Term) Line() (Line, error) {
 	return l, err
 }
 
+// StopKeys returns the characters that stop the terminal's output and let it go on, usually ctrl-S
+// and ctrl-Q; 0: no character does.
+func (t *Term) StopKeys() (stop, start byte) {
+	if t.in.to == nil {
+		return 0, 0
+	}
+	return t.in.to.StopKeys()
+}
+
+// Stopped reports whether the terminal's output is stopped, as by ctrl-S, and all that was printed
+// before has been read.
+func (t *Term) Stopped() bool { return t.in.to != nil && t.inHand.Load() == 0 && t.in.to.Stopped() }
+
 // InputRead reports whether the program has read all that was typed, except an unfinished line.
 func (t *Term) InputRead() bool {
 	_, _, read := t.in.ready()

@@ -121,6 +121,7 @@ func (quiet) CommandExecuted(string)      {}
 func (quiet) CommandFinished(int, bool)   {}
 func (quiet) Bell()                       {}
 func (quiet) ControlMode()                {}
+func (quiet) Zmodem()                     {}
 func (quiet) DrawsPictures() bool         { return false }
 func (quiet) Started(*Term)               {}
 func (quiet) Output([]byte)               {}

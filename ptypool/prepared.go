@@ -288,6 +288,18 @@ func (b *lateBackend) Readable() bool {
 	return in != nil && in.Readable()
 }
 
+func (b *lateBackend) StopKeys() (stop, start byte) {
+	if in := b.keyboard(); in != nil {
+		return in.StopKeys()
+	}
+	return 0, 0
+}
+
+func (b *lateBackend) Stopped() bool {
+	in := b.keyboard()
+	return in != nil && in.Stopped()
+}
+
 func (b *lateBackend) Interrupt(char byte) error {
 	if in := b.keyboard(); in != nil {
 		return in.Interrupt(char)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termhost/ptypool/keeper"
+	"termhost/ptypool/nonblock"
 	"termhost/ptypool/nonce"
 	"termhost/ptypool/ttymodes"
 )
@@ -268,6 +269,35 @@ func (b *ptyBackend) Readable() (readable bool) {
 		})
 	})
 	return readable
+}
+
+func (b *ptyBackend) StopKeys() (stop, start byte) {
+	_ = b.control(func(fd int) error { // it fails only after the end
+		tio, err := unix.IoctlGetTermios(fd, unix.TCGETS) // the slave's: tty_ioctl(4)
+		if err == nil && tio.Iflag&unix.IXON != 0 {
+			stop, start = tio.Cc[unix.VSTOP], tio.Cc[unix.VSTART]
+		}
+		return err
+	})
+	return stop, start
+}
+
+// Stopped polls the slave, which takes no output while it is stopped, or while what it has taken
+// fills its buffer (pty_write_room in Linux). With nothing in the buffer it is stopped. The poll
+// waits for input that is on its way to the line discipline: see Readable.
+func (b *ptyBackend) Stopped() (stopped bool) {
+	_ = b.control(func(fd int) error {
+		if out, err := nonblock.Poll(uintptr(fd), unix.POLLIN); err != nil || out != 0 {
+			return err
+		}
+		return onSlave(fd, func(slave int) error {
+			p := []unix.PollFd{{Fd: int32(slave), Events: unix.POLLIN | unix.POLLOUT}}
+			_, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
+			stopped = err == nil && p[0].Revents&unix.POLLOUT == 0
+			return err
+		})
+	})
+	return stopped
 }
 
 // onSlave runs f on the slave of a master, which it opens for that.

@@ -53,6 +53,7 @@ func (r *recorder) CommandExecuted(string)      {}
 func (r *recorder) CommandFinished(int, bool)   {}
 func (r *recorder) Bell()                       {}
 func (r *recorder) ControlMode()                {}
+func (r *recorder) Zmodem()                     {}
 func (r *recorder) DrawsPictures() bool         { return false }
 func (r *recorder) Output([]byte)               {}
 func (r *recorder) Fed()                        {}

@@ -82,6 +82,18 @@ func (e events) ControlMode() {
 	}
 }
 
+// cancelZmodem ends a Zmodem transfer: five CAN, the least that do.
+const cancelZmodem = "\x18\x18\x18\x18\x18"
+
+// Zmodem has the program give up at once, rather than after the minute or more in which nobody
+// answers it. A peer whose terminal gets the output byte by byte may know Zmodem.
+func (e events) Zmodem() {
+	if e.t.kept.replay == nil && !e.t.exact() {
+		_ = e.t.exec.input([]byte(cancelZmodem), typesNow)
+		e.t.keyboard.tell(nil, Note{Kind: NoteZmodem})
+	}
+}
+
 // FrameEnded wakes the viewers that are drawn the screen; the others have had the output.
 func (e events) FrameEnded() {
 	for _, a := range e.t.viewers.open {

@@ -393,7 +393,7 @@ func (t *Terminal) typeKeys(s step, p []byte) error {
 		return err
 	}
 	who, how := s.name(), typesNow
-	if t.approvals.heldUntilRead(s) {
+	if t.approvals.heldUntilRead(s) && !t.waiting.goesOn(p) {
 		how = typesShown
 		if breaksOff(p) {
 			t.approvals.dropForSecret() // or p would wait behind what may not be typed
@@ -412,6 +412,7 @@ func (t *Terminal) typeKeys(s step, p []byte) error {
 	}
 	t.commands.typist.typed(who, p, t.commands.running != "")
 	t.waiting.lookout.typedBy(who, p)
+	t.waiting.noteStopKeys(who, p)
 	t.waiting.noteActivity()
 	keys, _ := keyboard.HasKeys(p)
 	t.waiting.set(func(w *needs) {

@@ -47,6 +47,10 @@ type Info struct {
 
 	// Quiet: what runs has printed nothing for long; see quiet_after.
 	Quiet bool `json:"quiet,omitempty"`
+	// Stopped: somebody has stopped its output with ctrl-S. StoppedBy says who, for people; "":
+	// that is unknown.
+	Stopped   bool   `json:"stopped,omitempty"`
+	StoppedBy string `json:"stoppedBy,omitempty"`
 	// PrintedAt is when the program has printed something last, in UTC; zero: not since the host
 	// has begun.
 	PrintedAt time.Time `json:"printedAt,omitzero"`
@@ -138,6 +142,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 		Labels: t.Labels(), Status: status, Notice: want.Text,
 		Quiet: quiet, AskedBy: askedBy,
 		Holder: holder.text(), Mine: holder.yours(p),
+		Stopped: s.Termhost.Stopped, StoppedBy: Printable(s.Termhost.StoppedBy),
 		HeldSince: heldSince, HeldBy: holder.principal, Cwd: Printable(s.Cwd),
 	}
 	if s.LastCommand != nil {

@@ -34,6 +34,10 @@ const (
 	NoteUnasked
 	// NoteControlMode: the program is tmux in its control mode.
 	NoteControlMode
+	// NoteStopped: Who has stopped the output; "": nobody knows who has.
+	NoteStopped
+	// NoteZmodem: the program has begun a Zmodem transfer, and was told that there is none.
+	NoteZmodem
 )
 
 // Note tells the person at a viewer something about the terminal's keyboard, held input or owner.

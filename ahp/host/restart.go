@@ -458,6 +458,7 @@ func (h *Host) openRestored() {
 			t.term.Lock()
 			t.kept.loadLocked()
 			if !t.life.exited {
+				t.waiting.stopped.may = true // it may have been with the last host
 				t.waiting.noteActivity()
 				t.waiting.noteOutput()
 				kb := &t.keyboard

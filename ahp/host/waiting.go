@@ -26,6 +26,7 @@ type waiting struct {
 	needs    needs
 	lookout  lookout   // finds out what the program waits for
 	quiet    quiet     // whether the program prints nothing
+	stopped  stopped   // whether somebody has stopped its output
 	waitlist *waitlist // those who wait for output; nil: nobody does
 }
 

@@ -85,6 +85,7 @@ func (w *waiting) check() {
 	if err != nil {
 		return // it has no terminal, or is about to end
 	}
+	w.noteStopped()
 	// What has not been read yet may wake a program that the look finds waiting.
 	at, signs, read := w.foregroundLocked(line), l.signs, t.term.InputRead()
 	suspect := at.Command && t.commands.integrated && at.Group == at.Leader
@@ -147,7 +148,7 @@ func (w *waiting) found(state foreground.State, text string, read bool) {
 	}, by)
 	w.t.approvals.dropForSecret()
 	w.t.approvals.dropStaleAnswers()
-	if rest {
+	if rest && !w.stopped.on { // nobody is told what ends that
 		return
 	}
 	w.checkIn(ticks.Wait(l.pause()))
@@ -169,6 +170,7 @@ func (w *waiting) endLookout() {
 	if w.lookout.timer != nil {
 		w.lookout.timer.Stop()
 	}
+	w.setStopped(false)
 	w.set(func(w *needs) {
 		w.program, w.question, w.rest, w.unsure = WaitingNone, "", false, false
 		w.said = false

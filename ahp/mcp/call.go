@@ -356,6 +356,8 @@ func (c *call) program(t *host.Terminal, info *host.Info, prompt string) (string
 		return WaitingForSecret, running
 	case undecided, info.Waiting == host.WaitingApproval:
 		return WaitingForApproval, running
+	case info.Stopped:
+		return host.StoppedText(info.StoppedBy), running
 	case info.Waiting == host.WaitingInput:
 		return WaitingForInput(prompt), running
 	}
@@ -375,6 +377,9 @@ func (c *call) next(t *host.Terminal, state string) {
 	switch {
 	case state == WaitingForSecret && !c.conn.Principal().TypesSecrets:
 		c.hint("A person must type it: ssh -t HOST attach %s; then %s", name, again)
+	case strings.HasPrefix(state, host.StoppedText("")):
+		c.hint("It shows nothing, and what is typed waits, until somebody presses Ctrl-Q: %s",
+			callText("terminal_send", "terminal", name, "keys", []string{"ctrl-q"}))
 	case state == WaitingForApproval:
 		c.hint("A person must say yes first. To wait for it: %s", again)
 	case strings.HasPrefix(state, heldBy) && c.typedIt:

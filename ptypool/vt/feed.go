@@ -11,6 +11,9 @@ func (s *Screen) Feed(p []byte, sink Sink) {
 	s.output.sink, s.output.in, s.output.start = sink, p, 0
 	s.frame.last = unknown
 	fresh := false
+	if s.zmodem.on {
+		s.findZmodem(0)
+	}
 	for i := 0; i < len(p); {
 		fresh = fresh || s.parser.state < inString
 		switch s.parser.state {
@@ -90,8 +93,20 @@ func (s *Screen) control(i int) {
 	case bel:
 		s.output.flush(i + 1)
 		s.output.sink.Bell()
+	case can: // it ends nothing here
+		s.output.cut(i, i+1)
+		s.zmodem.begin()
+		s.findZmodem(i + 1)
 	default:
 		s.model.execute(b)
+	}
+}
+
+// findZmodem looks for the rest of a header of Zmodem at in[i].
+func (s *Screen) findZmodem(i int) {
+	if s.zmodem.feed(s.output.in[i:]) {
+		s.output.flush(i)
+		s.output.sink.Zmodem()
 	}
 }
 

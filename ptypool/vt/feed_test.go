@@ -32,6 +32,7 @@ func (r *recorder) CommandFinished(n int, k bool) { r.event("finished %d %v", n,
 func (r *recorder) Bell()                         { r.event("bell") }
 func (r *recorder) DrawsPictures() bool           { return r.pictures }
 func (r *recorder) ControlMode()                  { r.event("control mode") }
+func (r *recorder) Zmodem()                       { r.event("zmodem") }
 
 // first returns the first event of one of the kinds; "": there is none.
 func (r *recorder) first(kinds ...string) string {

@@ -55,6 +55,7 @@ type Screen struct {
 	queries queries // answers
 	note    kittyNote
 	copied  copied // last
+	zmodem  zmodem // the beginning of a transfer
 
 	pictures pictures // that the program has drawn
 	frame    frame    // that it is drawing

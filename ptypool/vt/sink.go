@@ -35,6 +35,9 @@ type Sink interface {
 	// ControlMode is called when the program is tmux in its control mode, which is for a terminal
 	// program to read.
 	ControlMode()
+	// Zmodem is called when the program begins a Zmodem transfer, and waits for its peer. Data has
+	// nothing that would have a viewer's terminal begin one, too.
+	Zmodem()
 	// Bell is BEL outside a sequence; it is in Data too.
 	Bell()
 }
@@ -77,6 +80,9 @@ func (Discard) DrawsPictures() bool { return false }
 
 // ControlMode drops it.
 func (Discard) ControlMode() {}
+
+// Zmodem drops it.
+func (Discard) Zmodem() {}
 
 // Bell drops it.
 func (Discard) Bell() {}

@@ -124,6 +124,9 @@ func (v *invocation) send(keys []keyboard.Key) int {
 	if held > 0 {
 		fmt.Fprintln(v.stderr, "held: the program does not read yet")
 	}
+	if why := t.Stopped(); why != "" {
+		fmt.Fprintf(v.stderr, "%s: what is typed waits until Ctrl-Q\n", why)
+	}
 	return StatusOK
 }
 

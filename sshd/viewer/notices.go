@@ -50,7 +50,7 @@ func (w *viewer) greeting() (lines []string) {
 	if text == "" && w.o.Came && !w.over {
 		text = cmp.Or(awayText(w.a), w.s.entering(w.a))
 	}
-	for _, s := range []string{text, w.s.wantedText()} {
+	for _, s := range []string{text, w.t.Stopped(), w.s.wantedText()} {
 		if s != "" {
 			lines = append(lines, noticeOf+s)
 		}
@@ -125,6 +125,11 @@ func (w *viewer) noted(n host.Note) overlay {
 	case host.NoteControlMode:
 		return notice("tmux -CC is for iTerm2 alone: Enter ends it; " +
 			"start tmux without -CC").longer()
+	case host.NoteStopped:
+		return notice("%s: Ctrl-Q goes on", host.StoppedText(n.Who)).longer()
+	case host.NoteZmodem:
+		return notice("Zmodem does not work here: " +
+			"copy files with scp, sftp or termhost's drop").longer()
 	case host.NoteBack:
 		return notice("%s, whose program this is, is back", who)
 	}

@@ -27,7 +27,7 @@ func State(i host.Info) string {
 	switch {
 	case i.State == host.StateExited:
 		text += " " + ExitCode(i.ExitCode)
-		i.NotKept, i.Recording, i.Guarded = "", false, false
+		i.NotKept, i.Stopped, i.Recording, i.Guarded = "", false, false, false
 	case i.Waiting == host.WaitingInput:
 		text = "waits"
 	case i.Waiting != host.WaitingNone:
@@ -40,6 +40,9 @@ func State(i host.Info) string {
 	}
 	if !i.AwaySince.IsZero() {
 		is = append(is, "away since "+Clock(i.AwaySince))
+	}
+	if i.Stopped {
+		is = append(is, host.StoppedText(i.StoppedBy))
 	}
 	if i.Quiet {
 		is = append(is, "quiet")

@@ -19,6 +19,7 @@ func TestAStateTellsWhatElseHolds(t *testing.T) {
 		"running (guarded)":                    {State: host.StateRunning, Guarded: true},
 		"waits: secret":                        {State: host.StateRunning, Waiting: host.WaitingSecret},
 		"running (quiet)":                      {State: host.StateRunning, Quiet: true},
+		"running (stopped by Ctrl-S)":          {State: host.StateRunning, Stopped: true},
 		"running (dave asks for the keyboard)": {State: host.StateRunning, AskedBy: []string{"dave", "eve"}},
 		"running (away since " + wording.Clock(away) + ")": {State: host.StateRunning, AwaySince: away},
 		"waits (recorded, guarded)":                        {State: host.StateRunning, Waiting: host.WaitingInput, Recording: true, Guarded: true},

@@ -38,6 +38,9 @@ func (s watcherSink) DrawsPictures() bool { return false }
 // ControlMode does nothing: the user's terminal may be iTerm2.
 func (s watcherSink) ControlMode() {}
 
+// Zmodem does nothing: the user's terminal may know it.
+func (s watcherSink) Zmodem() {}
+
 // Title does nothing: Data contains the sequence.
 func (s watcherSink) Title(string) {}
 

@@ -41,6 +41,7 @@ export function aside(t) {
   if (m?.unreachable) return awayOf(t);
   if (exitOf(t).exited) return '';
   if (m?.awaySince) return `owner away since ${new Date(m.awaySince).toLocaleTimeString()}`;
+  if (m?.stopped) return m.stoppedBy ? `stopped by Ctrl-S (${m.stoppedBy})` : 'stopped by Ctrl-S';
   return m?.quiet ? 'quiet' : '';
 }
 
