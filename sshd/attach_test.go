@@ -97,10 +97,10 @@ func TestPrefixKeys(t *testing.T) {
 	c := r.dial("alice")
 	p := r.open(c, 80, 24, "new -n work -- stty raw -echo; echo ready; cat -v")
 	p.sees("ready")
-	p.typeIn("a\x1cb")
-	p.sees("a^\\b") // an unknown key is sent on with the prefix
+	p.typeIn("a\x1cb") // an unknown key is not typed, and neither is the prefix
+	p.sees("termhost: Ctrl-\\ has no such key, which is not typed; Ctrl-\\ ? shows the keys")
 	p.typeIn("\x1c\x1cz")
-	p.sees("^\\z")
+	p.sees("a^\\z")
 	p.typeIn("\x1b[200~\x1cd\x1b[201~")
 	p.sees("^[[200~^\\d^[[201~") // pasted: no key
 	p.typeIn("\x1c")

@@ -91,7 +91,7 @@ func mayImport() map[string][]string {
 		"cmd/termhost/access":     {"authz", "cmd/termhost/config", "cmd/termhost/logs", "keys"},
 		"cmd/termhost/acpproxy":   with(outside, "ahp/acp/wire", "cmd/termhost/sshcmd", "ptypool", "ptypool/vt"),
 		"cmd/termhost/bench":      {"ahp/fleet/bus", "ahp/fleet/roster"},
-		"cmd/termhost/config":     {"ahp/fleet", "ahp/spelling", "authz", "cmd/termhost/notify", "ptypool/statefile"},
+		"cmd/termhost/config":     {"ahp/fleet", "ahp/spelling", "authz", "cmd/termhost/notify", "ptypool/keyboard", "ptypool/statefile"},
 		"cmd/termhost/hooks":      {"ahp/commandline", "ahp/host", "ptypool/statefile"},
 		"cmd/termhost/hostlock":   {"ptypool/statefile"},
 		"cmd/termhost/local":      {"ahp/commandline", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},

@@ -8,7 +8,9 @@ import (
 // event is one key as a terminal sends it.
 type event struct {
 	code    rune // what the key types without modifiers; 0 if unknown or a function key
+	base    rune // what it would type on a US keyboard, if code is not ASCII; 0: that was not said
 	ctrl    bool
+	alt     bool
 	release bool
 }
 
@@ -70,19 +72,29 @@ func decodeCSI(params string, final byte) event {
 	default:
 		return event{}
 	}
-	code, _, _ = strings.Cut(code, ":")
+	code, alternates, _ := strings.Cut(code, ":")
+	_, base, _ := strings.Cut(alternates, ":")
 	mods, kind, _ := strings.Cut(mods, ":")
 	const (
-		others   = 0x3a // alt, super, hyper, meta
+		others   = 0x38 // super, hyper, meta
 		released = "3"
 	)
 	m := max(number(mods)-1, 0)
-	e := event{code: rune(number(code)), ctrl: m&int(Ctrl) != 0, release: kind == released}
-	if m&others != 0 { // with these it is another key
-		e.code = 0
+	e := event{code: rune(number(code)), ctrl: m&int(Ctrl) != 0, alt: m&int(Alt) != 0,
+		release: kind == released}
+	if e.code >= utf8.RuneSelf {
+		e.base = rune(number(base))
+	}
+	if m&others != 0 || e.alt && !e.ctrl { // with these it is another key
+		e.code, e.base = 0, 0
 	}
 	return e
 }
+
+// is reports whether the key is c together with ctrl. AltGr, which some keyboards need for c, is
+// ctrl and alt for some terminals. Without a Latin letter on the key its place counts (kitty
+// keyboard protocol, "Key codes", the base layout key).
+func (e event) is(c rune) bool { return e.ctrl && (e.code == c || e.base == c) }
 
 // number reads a short decimal number; 0 if s is not one.
 func number(s string) int {

@@ -2,6 +2,7 @@ package keyboard
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 )
 
@@ -15,7 +16,8 @@ const (
 // contains no keys.
 //
 // A terminal whose program asked for it sends the prefix as a sequence: CSI 92;5u (kitty keyboard
-// protocol, "Disambiguate escape codes") or CSI 27;5;92~ (xterm's modifyOtherKeys). Of a sequence
+// protocol, "Disambiguate escape codes") or CSI 27;5;92~ (xterm's modifyOtherKeys). With ctrl and
+// alt it is the prefix as well: so some terminals send a key that needs AltGr. Of a sequence
 // that a read has cut, the part from the third byte on is held back until the next read. The first
 // two bytes are not, for they may be Escape or Alt-[, which must not wait; terminals send a
 // sequence in one piece.
@@ -114,16 +116,23 @@ func (f *Filter) scanEscape(p []byte, h Handler) int {
 	if n == 2 && f.NoAlt != nil && f.NoAlt() {
 		n = 1
 	}
+	if n == 2 && f.Prefix != 0 && p[1] == f.Prefix { // with alt
+		f.press(p[1:n], h)
+		return n
+	}
 	switch {
 	case n == 0 && len(p) < maxSequence:
 		return 0
 	case n == 0: // no key is that long
 		h.Typed(p)
 		return len(p)
-	case f.Prefix == 0 || e.code == 0 || !e.ctrl || e.code != f.letter():
+	case f.Prefix == 0 || !e.is(f.letter()):
 		h.Typed(p[:n])
 		return n
-	case !e.release:
+	case e.release:
+	case e.alt || e.code != f.letter(): // a program does not know these as the prefix
+		f.press(fmt.Appendf(nil, "\x1b[%d;5u", f.letter()), h)
+	default:
 		f.press(p[:n], h)
 	}
 	return n
@@ -179,10 +188,12 @@ func (f *Filter) scanCommand(p []byte, h Handler) int {
 	f.pending = false
 	f.paste = string(p[:n]) == pasteBegin
 	switch {
-	case p[0] == f.Prefix, e.ctrl && e.code == f.letter():
+	case p[0] == f.Prefix, n == 2 && p[1] == f.Prefix, e.is(f.letter()):
 		h.Commanded(rune(f.Prefix), f.form, p[:n])
 	case e.ctrl:
 		h.Commanded(0, f.form, p[:n])
+	case e.base != 0:
+		h.Commanded(e.base, f.form, p[:n])
 	default:
 		h.Commanded(e.code, f.form, p[:n])
 	}

@@ -77,14 +77,23 @@ func keyCases() map[string]string {
 		"\x1b[92;5:1u\x1b[92;5:3u\x1b[100;1:1u":                                      "<prefix><d>",
 		"\x1b[92;5:3u":                                                               "",
 		"\x1b[27;5;92~d":                                                             "<prefix><d>",
-		"\x1b[92;7u":                                                                 "\x1b[92;7u", // with alt it is another key
-		"\x1b[92u":                                                                   "\x1b[92u",
-		"\x1b[A\x1bOP\x1bx":                                                          "\x1b[A\x1bOP\x1bx",
-		"\x1b[200~a\x1cd\x1b[201~":                                                   "\x1b[200~a\x1cd\x1b[201~",
-		"\x1b[200~\x1b[92;5u\x1b[201~\x1cd":                                          "\x1b[200~\x1b[92;5u\x1b[201~<prefix><d>",
-		"\x1b[<0;10;10M":                                                             "\x1b[<0;10;10M",
-		"\x1b[" + strings.Repeat("1", 100) + "u":                                     "\x1b[" + strings.Repeat("1", 100) + "u",
-		"\x1b[\x01":                                                                  "\x1b[\x01",
+		// With alt, because of AltGr, and on a keyboard of other letters: a program gets it as it is.
+		"\x1b[92;7u\x1b[92;7u":                   `<prefix><28:"\x1b[92;5u\x1b[92;7u">`,
+		"\x1b[27;7;92~d":                         "<prefix><d>",
+		"\x1b\x1cd":                              "<prefix><d>",
+		"\x1b\x1c\x1b\x1c":                       `<prefix><28:"\x1c\x1b\x1c">`,
+		"\x1b[1106::92;5u\x1b[1074::100u":        "<prefix><d>",
+		"\x1b[1106::92;5u\x1b[1106::92;5u":       `<prefix><28:"\x1b[92;5u\x1b[1106::92;5u">`,
+		"\x1b[1106::92;5:3u":                     "",
+		"\x1b[42::92;5u":                         "\x1b[42::92;5u", // it has a Latin character of its own
+		"\x1b[92;3u":                             "\x1b[92;3u",     // with alt alone it is another key
+		"\x1b[92u":                               "\x1b[92u",
+		"\x1b[A\x1bOP\x1bx":                      "\x1b[A\x1bOP\x1bx",
+		"\x1b[200~a\x1cd\x1b[201~":               "\x1b[200~a\x1cd\x1b[201~",
+		"\x1b[200~\x1b[92;5u\x1b[201~\x1cd":      "\x1b[200~\x1b[92;5u\x1b[201~<prefix><d>",
+		"\x1b[<0;10;10M":                         "\x1b[<0;10;10M",
+		"\x1b[" + strings.Repeat("1", 100) + "u": "\x1b[" + strings.Repeat("1", 100) + "u",
+		"\x1b[\x01":                              "\x1b[\x01",
 	}
 }
 

@@ -84,7 +84,7 @@ func (v *invocation) runToEnd(o host.CreateOptions, keep bool) int {
 // with sshd, SSH_CONNECTION and SSH_CLIENT have the peer's address; bash reads .bashrc for a
 // command that finds the latter.
 func (v *invocation) createOptions() host.CreateOptions {
-	o := host.CreateOptions{ClientEnv: v.Env(), Held: v.startHeld,
+	o := host.CreateOptions{ClientEnv: v.programEnv(), Held: v.startHeld,
 		ForwardsAgent: v.ForwardsAgent}
 	if ends := strings.Fields(v.Endpoints); len(ends) == 4 {
 		client := strings.Join([]string{ends[0], ends[1], ends[3]}, " ")

@@ -162,6 +162,7 @@ func (v *invocation) execute(text string) int {
 	v.fs = flag.NewFlagSet(v.verb.name, flag.ContinueOnError)
 	v.fs.SetOutput(io.Discard)
 	run := v.verb.define(v.fs)
+	v.choosePrefix()
 	if status, done := v.elsewhere(); done {
 		return status
 	}

@@ -25,18 +25,10 @@ func (v *invocation) attachOptions() host.AttachOptions {
 // plainTerminal reports whether the peer has a terminal on which nothing is drawn.
 func (v *invocation) plainTerminal() bool { return v.onTerminal() && !v.Draws() }
 
-// prefix is the control character that begins a command while attached; 0: there are none. Where
-// nothing is drawn, every key is the program's.
-func (v *invocation) prefix() byte {
-	if v.plainTerminal() {
-		return 0
-	}
-	return v.Prefix
-}
-
 // show shows a terminal until its program exits, the viewer detaches or the peer is gone, and
 // returns the exit status. If the viewer has switched terminals, it is that of the last one.
 func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
+	v.checkPrefix()
 	o.Unasked = v.verb.name == "run" // its command may end at once
 	if t := v.newTour(); t != nil {
 		return v.touredStatus(t.run(&ready{to: stop{own: a.Terminal()}, a: a, first: first, o: o}))

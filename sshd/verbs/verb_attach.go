@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"termhost/ahp/host"
+	"termhost/ptypool/keyboard"
 	"termhost/sshd/viewer"
 )
 
@@ -13,6 +14,12 @@ import (
 func defineAttach(fs *flag.FlagSet) func(*invocation) int {
 	readOnly := fs.Bool("r", false, "show it only; without a terminal, as a plain stream")
 	create := fs.Bool("A", false, "make it if there is none of that name")
+	fs.Func(prefixFlag, "the `KEY` that begins a command, such as ctrl-a; none: no key does; "+
+		"SetEnv "+keyboard.PrefixVariable+"=KEY has it so for all verbs",
+		func(text string) error {
+			_, err := keyboard.ParsePrefix(text)
+			return err // see choosePrefix
+		})
 	return func(v *invocation) int { return v.attach(*readOnly, *create) }
 }
 

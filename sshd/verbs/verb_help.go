@@ -70,8 +70,8 @@ func (v *invocation) help() int {
 		}
 	}
 	b.WriteString("sftp, scp, ssh -L, -D, -R: as with sshd")
-	if v.Prefix != 0 {
-		fmt.Fprintf(&b, ". While attached, %s ? shows the keys", keyboard.ControlName(v.Prefix))
+	if prefix := v.prefix(); prefix != 0 {
+		fmt.Fprintf(&b, ". While attached, %s ? shows the keys", keyboard.ControlName(prefix))
 	}
 	b.WriteByte('\n')
 	return v.printed(v.stdout, nil, []byte(v.told(b.String())))

@@ -53,8 +53,11 @@ func (l *inputLoop) Commanded(k rune, form, raw []byte) {
 		l.modal = true
 		l.w.say(l.fullHelp().untilKey())
 	default:
-		l.Typed(form)
-		l.Typed(raw)
+		if l.filter.Pasting() {
+			l.drop = dropPaste
+		}
+		l.w.say(notice("%s has no such key, which is not typed; %s shows the keys",
+			keyboard.ControlName(l.w.s.Prefix), l.w.s.key('?')))
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ptypool/keyboard"
 )
 
 // Size is a number of bytes, never negative. In the file it carries a unit: "512B", "64KiB",
@@ -115,36 +117,13 @@ type PrefixKey byte
 // still be sent one (it means SIGQUIT) by typing it twice.
 const ctrlBackslash PrefixKey = 0x1c
 
-// UnmarshalText accepts "ctrl-a" to "ctrl-z", "ctrl-\", "ctrl-]", "ctrl-^" and "ctrl-_", also with
-// "c-" or "^" in place of "ctrl-", and "none" or "". It refuses Tab, Enter, interrupt and end of
-// file, which everybody types, and Escape, with which the sequences of function keys begin.
+// UnmarshalText accepts what [keyboard.ParsePrefix] reads.
 func (k *PrefixKey) UnmarshalText(text []byte) error {
-	in := strings.ToLower(string(text))
-	if in == "" || in == "none" {
-		*k = 0
-		return nil
+	key, err := keyboard.ParsePrefix(string(text))
+	if err == nil {
+		*k = PrefixKey(key)
 	}
-	key := ""
-	for _, modifier := range []string{"ctrl-", "c-", "^"} {
-		if rest, ok := strings.CutPrefix(in, modifier); ok {
-			key = rest
-			break
-		}
-	}
-	if len(key) != 1 {
-		return fmt.Errorf("%q is no prefix key: write \"ctrl-\" and one character, "+
-			"such as \"ctrl-a\", or \"none\"", text)
-	}
-	switch c := key[0]; {
-	case strings.IndexByte("[ijmcd", c) >= 0:
-		return fmt.Errorf("%q is needed as it is (Escape, Tab, Enter, interrupt or end of file): "+
-			"choose another key", text)
-	case c >= 'a' && c <= 'z', c >= '\\' && c <= '_':
-		*k = PrefixKey(c & 0x1f)
-		return nil
-	default:
-		return fmt.Errorf("%q is no control character: use a letter, or one of \\ ] ^ _", text)
-	}
+	return err
 }
 
 // String writes k as the file does.

@@ -15,6 +15,7 @@ import (
 
 	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/tty"
+	"termhost/ptypool/keyboard"
 	"termhost/sshd/wire"
 )
 
@@ -99,7 +100,8 @@ const keysDropped = "\r\ntermhost: the connection has ended;" +
 
 // setEnvironment sets the variables that the host takes. It may refuse any of them.
 func (cmd *Command) setEnvironment(s *gossh.Session) {
-	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "COLORTERM"} {
+	names := []string{"LANG", "LC_ALL", "LC_CTYPE", "COLORTERM", keyboard.PrefixVariable}
+	for _, name := range names {
 		if v := os.Getenv(name); v != "" {
 			_ = s.Setenv(name, v)
 		}

@@ -1,0 +1,82 @@
+package verbs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"termhost/ptypool/keyboard"
+)
+
+// prefixFlag is the flag with which a person chooses the prefix key.
+const prefixFlag = "prefix"
+
+// prefix is the control character that begins a command while attached; 0: there are none. It is
+// the person's choice, or the host's. Where nothing is drawn, every key is the program's.
+func (v *invocation) prefix() byte {
+	if v.plainTerminal() {
+		return 0
+	}
+	if text, ok := v.chosenPrefix(); ok {
+		if key, err := keyboard.ParsePrefix(text); err == nil {
+			return key
+		}
+	}
+	return v.Prefix
+}
+
+// chosenPrefix returns the name of the prefix key that the person has chosen.
+func (v *invocation) chosenPrefix() (text string, ok bool) {
+	for _, e := range v.Env() {
+		if value, is := strings.CutPrefix(e, keyboard.PrefixVariable+"="); is {
+			text, ok = value, true
+		}
+	}
+	return text, ok
+}
+
+// programEnv returns the peer's variables for a program, without the prefix key, which is for the
+// viewer.
+func (v *invocation) programEnv() []string {
+	return slices.DeleteFunc(slices.Clone(v.Env()), func(e string) bool {
+		return strings.HasPrefix(e, keyboard.PrefixVariable+"=")
+	})
+}
+
+// choosePrefix has the prefix flag of a verb, if it has one, count as the variable, which other
+// hosts of the fleet are told, too.
+func (v *invocation) choosePrefix() {
+	if v.fs.Lookup(prefixFlag) == nil {
+		return
+	}
+	for i, w := range v.words {
+		name, value, hasValue := flagName(w)
+		if name != prefixFlag {
+			continue
+		}
+		if !hasValue && i+1 < len(v.words) {
+			value = v.words[i+1]
+		}
+		v.IO = ownPrefix{v.IO, value}
+	}
+}
+
+// ownPrefix is a peer that has chosen a prefix key by a flag.
+type ownPrefix struct {
+	IO
+	key string
+}
+
+// Env returns the peer's variables with the choice.
+func (p ownPrefix) Env() []string {
+	return append(slices.Clone(p.IO.Env()), keyboard.PrefixVariable+"="+p.key)
+}
+
+// checkPrefix tells a person whose variable names no prefix key.
+func (v *invocation) checkPrefix() {
+	if text, _ := v.chosenPrefix(); text != "" {
+		if _, err := keyboard.ParsePrefix(text); err != nil {
+			fmt.Fprintf(v.stderr, "termhost: %s: %v\n", keyboard.PrefixVariable, err)
+		}
+	}
+}
