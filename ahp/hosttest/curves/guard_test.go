@@ -137,7 +137,7 @@ func TestMeasuresCosts(t *testing.T) {
 		flat(t, many, "append", "snapshot", "subscribe", "reconnect", "catch up", "create")
 		// A list is as long as there are terminals. It is made in one piece.
 		const more = 299
-		within(t, "list", many["list"], one["list"].plus(8, more*640))
+		within(t, "list", many["list"], one["list"].plus(8, more*704))
 		within(t, "root", many["root"], one["root"].plus(8, more*512))
 	})
 	t.Run("subscribers", func(t *testing.T) {
