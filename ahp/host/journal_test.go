@@ -65,8 +65,8 @@ func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 	for n := range log {
 		term := find(t, later, fmt.Sprintf("x-%d", n))
 		raw := logged(t, later, term).raw
-		left, _, gap := strings.Cut(raw, "\x18\x1b[m")
-		if !strings.HasPrefix(whole, left) {
+		left, _, gap := strings.Cut(raw, "\x1b[m\x1b[r")
+		if !strings.HasPrefix(whole, strings.TrimSuffix(left, "\x18")) {
 			t.Errorf("cut at %d the log is %q", n, raw)
 		}
 		if info := term.Info(carol); gap != info.LogDamaged || info.State != host.StateExited {
