@@ -82,9 +82,7 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 		}
 		m.drawClipped(&w, &r)
 	}
-	if s.titles.set {
-		w.dst = appendTitle(w.dst, 2, s.titles.current)
-	}
+	w.dst = s.AppendTitle(w.dst)
 	return s.endRedraw(&w, m, r.Live)
 }
 
@@ -103,6 +101,14 @@ func (s *Screen) AppendAlternate(dst []byte) []byte {
 	w.drawKeyboard(m.alt.kitty)
 	m.drawState(&w)
 	return s.endRedraw(&w, m, true)
+}
+
+// AppendTitle appends the title that the program has set, if it has set one.
+func (s *Screen) AppendTitle(dst []byte) []byte {
+	if s.titles.set {
+		dst = appendTitle(dst, 2, s.titles.current)
+	}
+	return dst
 }
 
 // AppendBack appends a sequence that takes away what was drawn over some rows, counted from 0, of a
