@@ -121,6 +121,7 @@ func TestWhatLiesOverAFullScreenProgramLeavesItThere(t *testing.T) {
 		if c.keys == "" {
 			w.sees("y types it") // it was seen for long enough
 		}
+		closing := len(w.out.all())
 		w.typeIn(c.closes)
 		w.gone(c.shows)
 		if c.keys == "" {
@@ -128,7 +129,11 @@ func TestWhatLiesOverAFullScreenProgramLeavesItThere(t *testing.T) {
 				t.Error("what was refused is typed")
 			}
 		}
-		got := screens.FindAllString(w.out.all()[before:], -1)
+		got := screens.FindAllString(w.out.all()[closing:], -1)
+		if c.closes != "" && raw.AltScreen() && len(got) > 0 {
+			t.Errorf("when %s goes the screens are turned by %q", c.shows, got)
+		}
+		got = screens.FindAllString(w.out.all()[before:], -1)
 		if len(got) > 0 && turns == 0 || turns > 0 && len(got) == 0 {
 			t.Errorf("with %s the screens are turned by %q", c.shows, got)
 		}

@@ -32,7 +32,9 @@ func (w *viewer) show() (more bool, err error) {
 	if w.draws {
 		w.passTime(time.Now())
 		covered := w.layered()
-		w.dirty = w.dirty || covered && !w.drawn
+		if covered {
+			w.passLayered(time.Now())
+		}
 		if covered || w.drawn || w.lost {
 			if err := w.draw(covered); err != nil {
 				return false, err
@@ -77,9 +79,11 @@ func (w *viewer) passTime(now time.Time) {
 	if w.lit.Load() && !w.overlay.timed() {
 		w.lit.Store(false)
 	}
-	if !w.layered() {
-		return // see lighten
-	}
+}
+
+// passLayered is passTime where the screen is drawn with what lies over it.
+func (w *viewer) passLayered(now time.Time) {
+	w.dirty = w.dirty || !w.drawn
 	if on := w.att.marks(now, w.differs()); on != w.att.marked {
 		w.att.marked, w.dirty = on, true
 	}

@@ -88,7 +88,7 @@ func (w *viewer) begins(o overlay) {
 // lightDue returns when something is to be drawn that waits for a pause; zero: nothing is.
 func (w *viewer) lightDue() time.Time {
 	mark := w.att.marks(time.Now(), false) && w.light.mark == ""
-	if !w.layered() && (mark || w.overlay.lines != nil && w.light.lines == nil) {
+	if (mark || w.overlay.lines != nil && w.light.lines == nil) && !w.layered() {
 		return w.calm()
 	}
 	return w.waitingDue()
