@@ -12,7 +12,8 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// goes makes a fifo from which a program reads a line when it may go on.
+// goes makes a fifo from which a program reads a line when it may go on. It may find the end of the
+// line before there.
 func (r *rig) goes() (goesOn func()) {
 	r.t.Helper()
 	hosttest.Check(r.t, syscall.Mkfifo(r.path("go"), 0o600))
@@ -33,7 +34,7 @@ func TestOutputUnderTheGreetingIsTheProgramsOwn(t *testing.T) {
 		fmt.Fprintf(want, "%d\r\n", i+1)
 	}
 	r.ssh("alice", "", "new -d -n work -C "+r.path("")+
-		" -- stty -icanon -echo; printf ready; read x <go; seq 2000; read x; seq 2000; printf END; exec sleep 1000")
+		" -- stty -icanon -echo; printf ready; until read x <go; do :; done; seq 2000; read x; seq 2000; printf END; exec sleep 1000")
 	r.shows("work", "ready")
 	p, _ := r.sshOnPty("alice", "", "attach work")
 	p.sees("1 wants you: other")
@@ -57,7 +58,7 @@ var screens = regexp.MustCompile(`\x1b\[\?([\d;]*;)?(47|1047|1049)(;[\d;]*)?[hl]
 func parted(parts []string) (command string) {
 	command = "new -n work -- stty -icanon -echo; "
 	for _, part := range parts {
-		command += "printf '" + strings.ReplaceAll(part, "\x1b", `\033`) + "'; read x <go; "
+		command += "printf '" + strings.ReplaceAll(part, "\x1b", `\033`) + "'; until read x <go; do :; done; "
 	}
 	return command + "printf END; exec sleep 1000"
 }
@@ -145,4 +146,28 @@ func TestWhatLiesOverAFullScreenProgramLeavesItThere(t *testing.T) {
 	hosttest.Eventually(t, "the terminal is the program's", func() bool {
 		return w.state(true) == exact
 	})
+}
+
+// A title, a notification and the mark that come in the middle of a program's sequence leave it
+// whole.
+func TestWhatWantsYouDoesNotCutASequence(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: crew()})
+	goesOn := r.goes()
+	p := r.open(r.dial("alice"), 80, 24, "new -n work -C "+r.path("")+` -- stty -icanon -echo; `+
+		`printf 'ready\033[3'; until read x <go; do :; done; printf '1;4'; until read x <go; do :; done; printf 'mred'; exec sleep 1000`)
+	p.sees("ready\x1b[3") // it is late
+	r.bell("other")
+	p.sees("\x1b]2;1 wants you · work\x1b\\\x1b[3")
+	p.sees(oneWants)
+	goesOn()
+	p.sees("1;4")
+	r.bell("another")
+	p.sees("\x1b]2;2 want you · work\x1b\\\x1b[31;4")
+	goesOn()
+	p.sees("mred")
+	raw := vt.New(80, 24, vt.Options{})
+	raw.Feed([]byte("ready\x1b[31;4mred"), nil)
+	want := strings.TrimRight(string(raw.AppendText(nil, true)), "\n")
+	hosttest.Eventually(t, "the text is the program's", func() bool { return p.shown(80, 24) == want })
 }

@@ -137,7 +137,7 @@ func text2000() string {
 // What a program prints under a notice reaches the terminal byte for byte, and takes the notice
 // away before.
 func TestOutputEndsANoticeAndIsTheProgramsOwn(t *testing.T) {
-	s := sits(t, `printf 'ready\033[3;8r\033[5;5H\033[7m'; read x <go; seq 2000; printf END; exec sleep 1000`)
+	s := sits(t, `printf 'ready\033[3;8r\033[5;5H\033[7m'; until read x <go; do :; done; seq 2000; printf END; exec sleep 1000`)
 	s.sees("ready")
 	s.says("one notice", "of two lines")
 	s.sees("of two lines")
