@@ -319,10 +319,13 @@ const (
 	bracketPastes = "\x1b[?2004h"
 )
 
-// drawing returns a sequence that draws what is not on the screen yet, whether the viewer's terminal
-// turns to its other screen, or not ok if the terminal has been disposed; its end is the next thing that the loop sees. Before a viewer is covered, it gets
-// the output that it still lacks.
-func (w *viewer) drawing(covered bool, over host.Over) (screen []byte, turned, ok bool, err error) {
+// drawing returns a sequence that draws what is not on the screen yet, and whether the viewer's
+// terminal turns to its other screen by that. It is not ok if the terminal has been disposed; its
+// end is the next thing that the loop sees. Before a viewer is covered, it gets the output that it
+// still lacks.
+func (w *viewer) drawing(covered bool, over host.Over) (
+	screen []byte, turned, ok bool, err error,
+) {
 	switch {
 	case covered && w.drawn:
 		screen, turned, err = w.a.Covered(over)

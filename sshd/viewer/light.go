@@ -46,7 +46,8 @@ func (l *light) drop() { *l = light{refused: l.refused} }
 // calm returns when the program and the person have paused for long enough.
 func (w *viewer) calm() time.Time {
 	calm := w.printedAt.Add(outputPause)
-	for _, t := range [...]time.Time{w.typing.last().Add(keyPause), w.light.refused.Add(outputPause)} {
+	typed, refused := w.typing.last().Add(keyPause), w.light.refused.Add(outputPause)
+	for _, t := range [...]time.Time{typed, refused} {
 		if t.After(calm) {
 			calm = t
 		}
@@ -183,7 +184,9 @@ const (
 
 // appendLight appends what draws a notice and a mark over the screen of a program whose cursor is
 // at x, y, and returns the rows that they cover. See [host.Attach.Pause].
-func appendLight(dst []byte, o overlay, mark string, w Window, x, y int) (drawn []byte, rows []int) {
+func appendLight(dst []byte, o overlay, mark string, w Window, x, y int) (
+	drawn []byte, rows []int,
+) {
 	dst = append(dst, lightBegin...)
 	from, lines := o.place(w, y)
 	dst = o.appendLines(dst, lines, from, w)
