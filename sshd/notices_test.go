@@ -171,3 +171,29 @@ func TestWhatWantsYouDoesNotCutASequence(t *testing.T) {
 	want := strings.TrimRight(string(raw.AppendText(nil, true)), "\n")
 	hosttest.Eventually(t, "the text is the program's", func() bool { return p.shown(80, 24) == want })
 }
+
+// In a window of another size, where all is drawn, the mark stays, and output ends a notice.
+func TestANoticeInAWindowOfAnotherSize(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: crew()})
+	r.bell("other")
+	goesOn := r.goes()
+	p := r.open(r.dial("alice"), 80, 24, "new -n work -C "+r.path("")+` -- stty -icanon -echo; `+
+		`printf '\033[5;1Hready'; until read x <go; do :; done; printf more; exec sleep 1000`)
+	p.sees("ready")
+	small := r.open(r.dial("alice"), 60, 5, "attach -r work")
+	small.sees("termhost: 1 wants you: other")
+	small.sees(" 1 wants you ")
+	x := vt.New(60, 5, vt.Options{})
+	x.Feed([]byte(small.out.all()), nil)
+	lines := strings.Split(string(x.AppendText(nil, false)), "\n")
+	if !strings.HasPrefix(lines[0], "termhost: ") || lines[4] != "ready" {
+		t.Errorf("with the cursor in the last row it shows %q", lines)
+	}
+	goesOn()
+	small.sees("readymore")
+	hosttest.Eventually(t, "the notice goes, the mark stays", func() bool {
+		shown := small.shown(60, 5)
+		return !strings.Contains(shown, "termhost: ") && strings.Contains(shown, " 1 wants you ")
+	})
+}

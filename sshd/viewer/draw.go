@@ -33,6 +33,9 @@ func (w *viewer) show() (more bool, err error) {
 		w.passTime(time.Now())
 		covered := w.layered()
 		if covered {
+			if err := w.darken(); err != nil {
+				return false, err
+			}
 			w.passLayered(time.Now())
 		}
 		if covered || w.drawn || w.lost {
@@ -176,7 +179,8 @@ func (w *viewer) draw(covered bool) error {
 	if !covered {
 		w.retitle() // behind what may be the middle of a sequence
 	} else {
-		screen = append(screen, w.title(len(screen) > 0)...)
+		screen = append(screen, w.title(w.att.retitle || len(screen) > 0)...)
+		w.att.retitle = false
 	}
 	w.took, w.pause = time.Since(w.last), pauseAfter(len(screen))
 	if len(screen) > 0 {

@@ -114,8 +114,10 @@ func (w *viewer) lighten() (more bool, err error) {
 		return false, nil
 	}
 	var drawn []byte
+	full := false // there is no row but the cursor's
 	items, back := w.a.Pause(w.items[:0], func(x, y int) (rows []int) {
 		drawn, rows = appendLight(nil, o, mark, w.window, x, y)
+		full = len(rows) == 0
 		return rows
 	})
 	w.items = items
@@ -123,6 +125,8 @@ func (w *viewer) lighten() (more bool, err error) {
 	switch {
 	case len(items) > 0:
 		return true, w.print(items)
+	case full:
+		drawn, back = nil, []byte{}
 	case back == nil:
 		w.light.refused = now
 		return false, nil
@@ -137,11 +141,11 @@ func (w *viewer) lighten() (more bool, err error) {
 // darken takes away what is drawn over the program's screen.
 func (w *viewer) darken() error {
 	back := w.light.back
-	w.light.drop()
-	w.att.marked = false
 	if back == nil {
 		return nil
 	}
+	w.light.drop()
+	w.att.marked = false
 	if len(w.pictures.placed) > 0 {
 		w.pictures.redrawn()
 	}
