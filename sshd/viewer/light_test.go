@@ -19,9 +19,10 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// seat is a person at a window of 40 by 10, whose viewer runs. It is the viewer's IO.
+// seat is a person at a window, whose viewer runs. It is the viewer's IO.
 type seat struct {
 	t    *testing.T
+	size Window
 	w    *viewer
 	in   *io.PipeWriter
 	read *io.PipeReader
@@ -37,7 +38,7 @@ func (s *seat) Stdout() io.Writer              { return s }
 func (s *seat) Stderr() io.Writer              { return s }
 func (s *seat) Terminal() (string, bool)       { return "xterm", true }
 func (s *seat) Draws() bool                    { return true }
-func (s *seat) Window() Window                 { return Window{Cols: 40, Rows: 10} }
+func (s *seat) Window() Window                 { return s.size }
 func (s *seat) Resized() <-chan struct{}       { return nil }
 func (s *seat) Signals() <-chan syscall.Signal { return nil }
 func (s *seat) Env() []string                  { return nil }
@@ -59,7 +60,7 @@ func (s *seat) all() string {
 
 // screen returns what it shows.
 func (s *seat) screen() *vt.Screen {
-	screen := vt.New(40, 10, vt.Options{ScrollbackLines: 5000})
+	screen := vt.New(s.size.Cols, s.size.Rows, vt.Options{ScrollbackLines: 5000})
 	screen.Feed([]byte(s.all()), nil)
 	return screen
 }
@@ -96,10 +97,11 @@ func (s *seat) goesOn() {
 // says has the viewer show a notice that does not end by itself in this test.
 func (s *seat) says(lines ...string) { s.w.say(overlay{lines: lines, lasts: time.Hour}) }
 
-// sits has a person look at what line runs, which may read from go and write to typed.
+// sits has a person look at what line runs in a window of 40 by 10. It may read from go and write
+// to typed.
 func sits(t *testing.T, line string) *seat {
 	t.Helper()
-	s := &seat{t: t, dir: t.TempDir()}
+	s := &seat{t: t, size: Window{Cols: 40, Rows: 10}, dir: t.TempDir()}
 	hosttest.Check(t, syscall.Mkfifo(filepath.Join(s.dir, "go"), 0o600))
 	h := hosttest.New(t)
 	c, err := h.Connect(hosttest.Principal("ann", authz.Admin), host.DoorSSH)
@@ -107,22 +109,37 @@ func sits(t *testing.T, line string) *seat {
 	made, err := c.Create(host.CreateOptions{Dir: s.dir, Line: "stty -icanon -echo; " + line,
 		Attach: &host.AttachOptions{Cols: 40, Rows: 10}})
 	hosttest.Check(t, err)
+	t.Cleanup(c.Close)
+	s.watches(c, made.Attach, made.First)
+	return s
+}
+
+// another has the person look at the same from another window.
+func (s *seat) another(size Window) *seat {
+	s.t.Helper()
+	o := &seat{t: s.t, size: size, dir: s.dir}
+	a, first, err := s.w.s.Conn.Attach(s.w.t, host.AttachOptions{Cols: size.Cols, Rows: size.Rows,
+		ReadOnly: true})
+	hosttest.Check(s.t, err)
+	o.watches(s.w.s.Conn, a, first)
+	return o
+}
+
+func (s *seat) watches(c *host.Conn, a *host.Attach, first []byte) {
 	s.read, s.in = io.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(s.t.Context())
 	session := &Session{IO: s, Conn: c, Prefix: 0x1c, Buffers: &Buffers{},
 		ComeBack: func(string) string { return "" }, Ended: func() error { return nil }}
-	s.w = newViewer(ctx, session, made.Attach, Options{Unasked: true})
+	s.w = newViewer(ctx, session, a, Options{Unasked: true})
 	s.w.enter()
 	s.Go("", s.w.typed.run)
-	s.Go("", func() { s.w.watch(made.First) })
-	t.Cleanup(func() {
+	s.Go("", func() { s.w.watch(first) })
+	s.t.Cleanup(func() {
 		cancel()
 		s.in.Close()
 		s.wg.Wait()
-		s.w.a.Close()
-		c.Close()
+		a.Close()
 	})
-	return s
 }
 
 // text2000 is what seq 2000 prints.
@@ -156,6 +173,29 @@ func TestOutputEndsANoticeAndIsTheProgramsOwn(t *testing.T) {
 	if a, b := screen.AppendRedraw(nil, vt.Redraw{}), plain.AppendRedraw(nil, vt.Redraw{}); string(a) != string(b) {
 		t.Errorf("without the notice the terminal is as by\n%q, want\n%q", a, b)
 	}
+}
+
+// In a window of another size, where all is drawn, output and keys end a notice, too.
+func TestANoticeEndsInAWindowOfAnotherSize(t *testing.T) {
+	s := sits(t, `printf ready; until read x <go; do :; done; printf more; exec sleep 1000`)
+	s.sees("ready")
+	for _, size := range []Window{{Cols: 30, Rows: 8}, {Cols: 60, Rows: 20}} {
+		o := s.another(size)
+		o.sees("ready")
+		o.says("a notice")
+		o.sees("a notice")
+		o.types("k")
+		hosttest.Eventually(t, "a key takes it away", func() bool { return !o.shows("a notice") })
+		o.sees("read-only") // which is why it is not typed
+		o.says("another one")
+		o.sees("another one")
+		defer func() {
+			hosttest.Eventually(t, "output takes it away", func() bool {
+				return o.shows("readymore") && !o.shows("another one")
+			})
+		}()
+	}
+	s.goesOn()
 }
 
 // The first key for the program takes a notice away and is typed. What a terminal sends by itself
