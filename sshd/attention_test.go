@@ -99,8 +99,6 @@ func TestWhatWantsYouIsSaidAtTheStartAndStays(t *testing.T) {
 	p := r.open(r.dial("alice"), 80, 24, "attach work")
 	p.sees("termhost: 2 want you: one, two · Ctrl-\\ n ")
 	p.sees("\x1b]2;2 want you · work\x1b\\")
-	p.typeIn("\x1c\x1b") // the line goes
-	p.sees("\x1b]2;2 want you · work\x1b\\")
 	p.typeIn("\r") // the program sets a title
 	p.sees("\x1b]2;2 want you · mine\x1b\\")
 	r.ssh("alice", "", "send --enter one y")
@@ -145,8 +143,8 @@ func TestTheNumberOfThoseThatWantYouIsRight(t *testing.T) {
 	p.sees("\x1b]2;work\x1b\\")
 }
 
-// oneWants is the mark in the corner of 80 columns.
-const oneWants = "\x1b[1;67H\x1b[0;7m 1 wants you "
+// oneWants is the mark at the right end of 80 columns, below the cursor, which is in the first row.
+const oneWants = "\x1b[2;67H\x1b[0;7m 1 wants you "
 
 // The mark is drawn where nothing is printed. What is printed takes it away, and goes to the viewer
 // as it is from then on.

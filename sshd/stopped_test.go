@@ -60,8 +60,8 @@ func TestZmodemFailsFastAndSaysSo(t *testing.T) {
 	hosttest.Check(t, os.WriteFile(file, []byte("content"), 0o600))
 	for _, command := range []string{sz + " " + file, rz} {
 		p := r.open(r.dial("alice"), 80, 24, `new -- `+command+`; echo "ended with $?"; exec cat`)
-		p.sees("termhost: Zmodem does not work here")
 		p.sees("ended with 1")
+		p.sees("termhost: Zmodem does not work here")
 		p.typeIn("typed\r")
 		p.sees("typed")
 	}

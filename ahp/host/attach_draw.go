@@ -50,36 +50,51 @@ func (a *Attach) Screen() ([]byte, error) {
 // Cover is called when the caller begins to draw something over a screen to which the program's
 // output was written so far. It appends to dst all output that has not been pulled yet. The caller
 // writes that first, so that no line is missing from the viewer's scrollback, and then screen.
-// Until [Attach.Uncover] is called, [Attach.Covered] draws for the viewer. rows is as in [Over].
-func (a *Attach) Cover(dst []store.Item, rows int) (
+// Until [Attach.Uncover] is called, [Attach.Covered] draws for the viewer. Of o it uses what is
+// covered. unsure: some of the output was not written as it is, so that the viewer's terminal may
+// show anything.
+func (a *Attach) Cover(dst []store.Item, o Over, unsure bool) (
 	missed []store.Item, screen []byte, err error,
 ) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	for more := true; more; {
-		dst, more = a.pullLocked(dst)
-	}
+	dst, whole := a.pullAllLocked(dst)
+	dst = withoutLag(dst)
 	a.scrolled, a.rung = a.t.viewers.scrolled(), a.t.attention.bells
-	screen, err = a.drawOverLocked(nil, Over{Rows: rows, All: true})
+	if screen := a.t.term.Screen(); whole && !unsure && a.fitsLocked() {
+		a.picture.Begin(screen)
+	} else {
+		a.picture = vt.Picture{}
+	}
+	screen, _, err = a.drawOverLocked(nil, Over{First: o.First, Rows: o.Rows})
 	return dst, screen, err
+}
+
+// fitsLocked reports whether the viewer's window has the size of the screen.
+func (a *Attach) fitsLocked() bool {
+	cols, rows := a.t.term.Screen().Size()
+	return a.cols == cols && a.rows == rows
 }
 
 // Over is what a viewer draws over the screen.
 type Over struct {
-	// Rows is how many of the last rows it covers: they are not drawn.
-	Rows int
+	// First and Rows are how many of the first and of the last rows it covers: they are not drawn.
+	First, Rows int
+	// Uncovers are rows, counted from 0, parts of which it covered before.
+	Uncovers []int
 	// Changed has modes, colours and the title set anew, which what was over the screen may have
 	// changed.
 	Changed bool
 	// All has everything drawn anew that is not covered, not only what has changed since the last
-	// drawing by Cover or Covered.
+	// drawing by Cover or Covered: the window has another size.
 	All bool
 }
 
 // Covered returns what draws the present screen under something that is drawn over it, or in a
 // window of another size than the terminal; what is pulled next follows it. It includes clipboards,
-// notifications and bells.
-func (a *Attach) Covered(o Over) ([]byte, error) {
+// notifications and bells. turned: the viewer's terminal shows its other screen from then on, so
+// that what is over it has to be drawn again.
+func (a *Attach) Covered(o Over) (screen []byte, turned bool, err error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.drawOverLocked(a.bellLocked(a.asideLocked(nil)), o)
@@ -87,13 +102,29 @@ func (a *Attach) Covered(o Over) ([]byte, error) {
 
 // Uncover is called when nothing is drawn over the screen any more. It returns the lines that have
 // left the screen since the viewer was sent output last, and what draws the present screen; what is
-// pulled next follows it.
+// pulled next follows it. The terminal stays on the alternate screen if the program has.
 func (a *Attach) Uncover() ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	missed := int(a.t.viewers.scrolled() - a.scrolled)
-	r := vt.Redraw{Update: true, Scrollback: max(missed, 0)}
-	return a.drawLocked(a.bellLocked(a.asideLocked(nil)), r)
+	dst := a.bellLocked(a.asideLocked(nil))
+	screen := a.t.term.Screen()
+	if !a.picture.OnAlternate(screen) || !a.fitsLocked() {
+		return a.drawLocked(dst, a.updateLocked())
+	}
+	if err := a.sub.Follow(a.t.ch); err != nil {
+		return nil, err
+	}
+	a.picture = vt.Picture{}
+	a.x, a.y = 0, 0
+	return screen.AppendAlternate(screen.AppendTitle(dst)), nil
+}
+
+// updateLocked returns the redraw that brings the viewer the lines that it has missed.
+func (a *Attach) updateLocked() vt.Redraw {
+	now := a.t.viewers.scrolled()
+	missed := int(now - a.scrolled)
+	a.scrolled = now
+	return vt.Redraw{Update: true, Scrollback: max(missed, 0)}
 }
 
 // OwnColors returns what restores the colours of the viewer's own terminal, if the program has
@@ -133,19 +164,31 @@ func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 
 // drawOverLocked is drawLocked for a viewer over whose screen something is drawn, or whose window
 // has another size: see [vt.Screen.AppendOver].
-func (a *Attach) drawOverLocked(dst []byte, o Over) ([]byte, error) {
+func (a *Attach) drawOverLocked(dst []byte, o Over) (drawn []byte, turned bool, err error) {
 	if err := a.sub.Follow(a.t.ch); err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	screen, p := a.t.term.Screen(), &a.picture
 	switch {
 	case o.All:
-		a.picture.Forget()
+		p.Forget()
 	case o.Changed:
-		a.picture.ForgetModes()
+		p.ForgetModes()
 	}
-	dst = a.t.term.Screen().AppendOver(dst, a.cols, a.rows, o.Rows, &a.picture)
-	a.x, a.y = a.picture.Origin()
-	return dst, nil
+	for _, y := range o.Uncovers {
+		p.ForgetRow(y)
+	}
+	was := p.Alternate()
+	if p.NeedsMain(screen, a.cols, a.rows) {
+		r := a.updateLocked()
+		r.Cols, r.Rows, r.Live = a.cols, a.rows, true
+		dst = screen.AppendRedraw(dst, r)
+		p.Begin(screen)
+	}
+	covered := vt.Covered{First: o.First, Last: o.Rows}
+	dst = screen.AppendOver(dst, a.cols, a.rows, covered, p)
+	a.x, a.y = p.Origin()
+	return dst, p.Alternate() != was, nil
 }
 
 // asideLocked drops the output that has not been pulled yet, but appends its clipboards and

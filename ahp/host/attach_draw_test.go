@@ -37,14 +37,15 @@ func TestLinesThatScrolledOffWhileCoveredComeOnce(t *testing.T) {
 		v.out = nil
 		v.pull()
 		own.Feed(v.out, nil)
-		items, screen, err := v.a.Cover(nil, 0)
+		items, screen, err := v.a.Cover(nil, host.Over{}, false)
 		for _, it := range items {
 			if d, ok := it.Entry.Action().(ahp.TerminalData); ok {
 				own.Feed(d.Data, nil)
 			}
 		}
 		show(screen, err)
-		show(v.a.Covered(host.Over{}))
+		screen, _, err = v.a.Covered(host.Over{})
+		show(screen, err)
 		show(v.a.Uncover())
 	}
 	checkNumbers(t, own, 100000, last)

@@ -82,7 +82,7 @@ func TestAClearUnderAnOverlayBringsNothingBack(t *testing.T) {
 		`for i in $(seq 20); do echo secret-$i-; done; printf '$ typed'; read x`)
 	awaitOutput(t, h, lookup(h, uri), "typed")
 	v := attach(t, h, carol, "x", window)
-	if _, _, err := v.a.Cover(nil, 0); err != nil {
+	if _, _, err := v.a.Cover(nil, host.Over{}, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.dispatch(uri, ahp.TerminalCleared{}); got != "" {

@@ -192,6 +192,7 @@ func (m *model) softReset() {
 // scrollback.
 func (m *model) fullReset() {
 	rows := m.height()
+	m.turns++
 	m.main.init(rows)
 	m.alt.init(rows)
 	m.grid = &m.main

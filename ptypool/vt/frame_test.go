@@ -23,7 +23,7 @@ func TestAFrameIsNeverShownHalfDrawn(t *testing.T) {
 		was := string(s.AppendText(nil, true))
 		x, y := s.ShownCursor()
 		var p Picture
-		s.AppendOver(nil, 10, 3, 0, &p)
+		s.AppendOver(nil, 10, 3, Covered{}, &p)
 		still := Redraw{Scrollback: -1, Still: true}
 		wasDrawn := string(s.AppendRedraw(nil, still))
 
@@ -35,7 +35,7 @@ func TestAFrameIsNeverShownHalfDrawn(t *testing.T) {
 		if cx, cy := s.ShownCursor(); cx != x || cy != y {
 			t.Fatalf("after %q the cursor is shown at %d,%d, not %d,%d", frame[:cut], cx, cy, x, y)
 		}
-		if got := s.AppendOver(nil, 10, 3, 0, &p); len(got) > 0 {
+		if got := s.AppendOver(nil, 10, 3, Covered{}, &p); len(got) > 0 {
 			t.Fatalf("after %q a viewer of another size is drawn %q", frame[:cut], got)
 		}
 		got := string(s.AppendRedraw(nil, still))

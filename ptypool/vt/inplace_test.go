@@ -114,7 +114,7 @@ func TestARedrawAddsTheMissedLines(t *testing.T) {
 				viewer.Feed(v.AppendRedraw(nil, Redraw{Update: true}), nil)
 			} else {
 				var p Picture
-				viewer.Feed(v.AppendOver(nil, g.cols, g.rows, 0, &p), nil)
+				viewer.Feed(v.AppendOver(nil, g.cols, g.rows, Covered{}, &p), nil)
 			}
 			viewer.Feed([]byte("\x1b7\x1b[1;1H\x1b[7mnotice\x1b[m\x1b8"), nil)
 			v.Feed([]byte(lineOutput(g)), nil)

@@ -20,8 +20,9 @@ var powerUpCursor = cursor{charsets: [4]byte{'B', 'B', 'B', 'B'}}
 // or answers.
 type model struct {
 	main, alt grid
-	grid      *grid // the one shown
-	width     int   // columns
+	grid      *grid  // the one shown
+	turns     uint64 // counts what may have changed the screen that is not shown
+	width     int    // columns
 	cur       cursor
 	pen       style  // the style of new text (cursor.pen is used in saved ones only)
 	penID     uint32 // its index in table.styles
@@ -74,6 +75,7 @@ func (m *model) switchScreen(alt bool) {
 	if alt == m.altShown() {
 		return
 	}
+	m.turns++
 	m.cur.wrap = false
 	if alt {
 		m.grid = &m.alt

@@ -17,7 +17,22 @@ type Picture struct {
 	// What the numbers in cells refer to.
 	of     *Screen
 	sweeps int
+
+	// shows is which screen the terminal shows. beneath: when the program's turns were as many, the
+	// terminal had the main screen right below the alternate one, and it has not changed since.
+	shows   shownScreen
+	beneath bool
+	turns   uint64
 }
+
+// shownScreen is which of its two screens a viewer's terminal shows.
+type shownScreen uint8
+
+const (
+	eitherScreen shownScreen = iota // it is not known
+	mainScreen
+	alternateScreen
+)
 
 // pictureRow is a row of a picture.
 type pictureRow struct {
@@ -34,9 +49,43 @@ type pictureCursor struct {
 	shown bool
 }
 
-// Forget has all rows drawn next time, and all modes set. The window stays where it is on the
-// screen.
-func (p *Picture) Forget() { *p = Picture{x: p.x, y: p.y} }
+// Forget has all rows drawn next time, and all modes set: the window has another size. It stays
+// where it is on the screen.
+func (p *Picture) Forget() { *p = Picture{x: p.x, y: p.y, shows: p.shows} }
+
+// Begin makes p the picture of a terminal that AppendRedraw has drawn s for, or AppendAlternate, in
+// a window of the screen's size, and that has got all Data since.
+func (p *Picture) Begin(s *Screen) {
+	*p = Picture{x: p.x, y: p.y, of: s, shows: mainScreen, beneath: true, turns: s.model.turns}
+	if s.model.altShown() {
+		p.shows = alternateScreen
+	}
+}
+
+// OnAlternate reports whether the terminal shows the alternate screen, as the program of s does,
+// and has the main screen right below that.
+func (p *Picture) OnAlternate(s *Screen) bool {
+	return p.shows == alternateScreen && s.model.altShown() && p.beneath && p.of == s &&
+		p.turns == s.model.turns
+}
+
+// Alternate reports whether the terminal shows the alternate screen.
+func (p *Picture) Alternate() bool { return p.shows == alternateScreen }
+
+// NeedsMain reports whether the program is on the alternate screen, and AppendOver would go there
+// in a window of the screen's size without having drawn the main screen. The caller draws both, by
+// AppendRedraw, and calls Begin.
+func (p *Picture) NeedsMain(s *Screen, cols, rows int) bool {
+	exact := cols == s.model.width && rows == s.model.height()
+	return exact && s.model.altShown() && s.shown().altShown() && !p.OnAlternate(s)
+}
+
+// ForgetRow has a row of the window, counted from 0, drawn next time.
+func (p *Picture) ForgetRow(y int) {
+	if y >= 0 && y < len(p.rows) {
+		p.rows[y].known = false
+	}
+}
 
 // Origin returns the position on the screen, counted from 0, of the window's first cell.
 func (p *Picture) Origin() (x, y int) { return p.x, p.y }
@@ -44,27 +93,34 @@ func (p *Picture) Origin() (x, y int) { return p.x, p.y }
 // ForgetModes has the cursor and all modes, colours and the title set next time.
 func (p *Picture) ForgetModes() { p.modes, p.cursor = p.modes[:0], pictureCursor{} }
 
+// Covered is how many of the first and of the last rows of a window something else is drawn over.
+type Covered struct{ First, Last int }
+
 // AppendOver appends a sequence that makes a viewer's terminal, whose window has cols by rows
 // cells, show this screen, and has p be what it shows: only what differs from p is drawn, which may
 // be nothing. A larger window shows the screen in its top left corner, a smaller one a part with
-// the cursor. The last rows of the window, as many as covered, are not drawn: the caller draws
-// something else there. All else is as by AppendRedraw, but the terminal is not in the program's
-// state: call that before Data follows.
-func (s *Screen) AppendOver(dst []byte, cols, rows, covered int, p *Picture) []byte {
+// the cursor. Rows that are covered are not drawn: the caller draws something else there. All else
+// is as by AppendRedraw, but the terminal is not in the program's state: call that before Data
+// follows.
+//
+// The terminal goes to the alternate screen and leaves it only as the program does. See NeedsMain.
+func (s *Screen) AppendOver(dst []byte, cols, rows int, covered Covered, p *Picture) []byte {
 	m := s.shown()
 	w := writer{tb: &m.table, dst: dst, over: true}
 	w.str("\x18\x1b[?2026h") // see Flush for CAN
 	if p.cols != cols || len(p.rows) != rows {
-		*p = Picture{cols: cols, rows: make([]pictureRow, rows), x: p.x, y: p.y}
-		s.resetViewer(&w, nil)
-		w.str("\x1b[H \r") // a character ends SS2 and SS3
+		p.start(&w, s, cols, rows)
 	} else {
 		w.str("\x1b[0m")
 	}
 	begun := len(w.dst)
+	p.turn(&w, s)
 	p.follow(s)
-	p.scroll(&w, rows-covered)
-	p.draw(&w, rows-covered)
+	n := max(rows-covered.Last, 0)
+	if covered.First == 0 {
+		p.scroll(&w, n)
+	}
+	p.draw(&w, covered.First, n)
 	p.drawModes(&w)
 	at := pictureCursor{m.cur.x - p.x + 1, m.cur.y - p.y + 1, m.modes.has(modeCursor)}
 	if len(w.dst) == begun && at == p.cursor {
@@ -77,6 +133,41 @@ func (s *Screen) AppendOver(dst []byte, cols, rows, covered int, p *Picture) []b
 	p.cursor = at
 	w.str("\x1b[?2026l")
 	return w.dst
+}
+
+// start makes p a picture of a window of another size, or of the first one, in default modes.
+func (p *Picture) start(w *writer, s *Screen, cols, rows int) {
+	exact := cols == s.model.width && rows == s.model.height()
+	*p = Picture{cols: cols, rows: make([]pictureRow, rows), x: p.x, y: p.y, of: p.of,
+		shows: p.shows, beneath: p.beneath && p.cols == 0 && exact, turns: p.turns}
+	if p.shows == eitherScreen {
+		s.resetViewer(w, nil)
+		p.shows = mainScreen
+	} else {
+		s.model.modes.resetKeys(w)
+		s.resetShown(w, nil)
+	}
+	w.str("\x1b[H \r") // a character ends SS2 and SS3
+}
+
+// turn has the terminal show the screen that the program shows. While a frame hides that the
+// program has gone to the other one, there is no need.
+func (p *Picture) turn(w *writer, s *Screen) {
+	want := mainScreen
+	if s.shown().altShown() {
+		want = alternateScreen
+	}
+	if want == p.shows || s.shown().altShown() != s.model.altShown() {
+		return
+	}
+	w.str(modeString(want == alternateScreen, 1049))
+	s.model.modes.resetKeys(w)
+	s.resetShown(w, nil) // 1049 restores more than the cursor
+	p.ForgetModes()
+	for y := range p.rows {
+		p.rows[y].known = false
+	}
+	p.shows, p.beneath = want, false
 }
 
 // follow makes p one of s, with the cursor in the window. The window moves by half of its size, not
@@ -99,13 +190,13 @@ func (p *Picture) follow(s *Screen) {
 	p.y = along(p.y, m.cur.y, len(p.rows), m.height())
 }
 
-// draw draws the first n rows where they differ. Comparing all cells takes a microsecond or two.
-func (p *Picture) draw(w *writer, n int) {
+// draw draws the rows [from, to) where they differ. Comparing all cells takes a microsecond or two.
+func (p *Picture) draw(w *writer, from, to int) {
 	m := p.of.shown()
 	clusters := false // the terminal is in mode 2027
 	for y := range p.rows {
 		r := &p.rows[y]
-		if y >= n {
+		if y < from || y >= to {
 			r.known = false
 			continue
 		}
@@ -146,9 +237,7 @@ func (p *Picture) drawModes(w *writer) {
 	w.dst = s.AppendOwnColors(w.dst)
 	s.colors.draw(w)
 	m.modes.drawKeys(w)
-	if s.titles.set {
-		w.dst = appendTitle(w.dst, 2, s.titles.current)
-	}
+	w.dst = s.AppendTitle(w.dst)
 	if set := w.dst[begun:]; bytes.Equal(set, p.modes) {
 		w.dst = w.dst[:begun]
 	} else {

@@ -28,7 +28,7 @@ func TestOnlyWhatDiffersIsDrawn(t *testing.T) {
 			v.Feed([]byte(in), nil)
 			before := viewer.Scrolled()
 			covered := max(0, g.IntN(rows+5)-4)
-			draw := v.AppendOver(nil, cols, rows, covered, &p)
+			draw := v.AppendOver(nil, cols, rows, Covered{Last: covered}, &p)
 			var rec recorder
 			viewer.Feed(draw, &rec)
 			if e := rec.first("reply", "clipboard"); e != "" {
@@ -39,7 +39,7 @@ func TestOnlyWhatDiffersIsDrawn(t *testing.T) {
 			}
 			fresh := New(cols, rows, Options{ScrollbackLines: 100})
 			whole := Picture{x: p.x, y: p.y} // the same part of the screen
-			fresh.Feed(v.AppendOver(nil, cols, rows, covered, &whole), nil)
+			fresh.Feed(v.AppendOver(nil, cols, rows, Covered{Last: covered}, &whole), nil)
 			for y := rows - covered; y < rows; y++ {
 				over := fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[0;7m\x1b[2Ko\x1b[m\x1b8", y+1)
 				viewer.Feed(over, nil)
@@ -48,7 +48,7 @@ func TestOnlyWhatDiffersIsDrawn(t *testing.T) {
 			if a, b := seen(viewer), seen(fresh); a != b {
 				t.Fatalf("seed %d round %d after %q, drawn by %q:\n%s\nwant\n%s", seed, round, in, draw, a, b)
 			}
-			if again := v.AppendOver(nil, cols, rows, covered, &p); len(again) > 40 {
+			if again := v.AppendOver(nil, cols, rows, Covered{Last: covered}, &p); len(again) > 40 {
 				t.Fatalf("seed %d: nothing has changed, and %q is drawn", seed, again)
 			}
 		}
@@ -79,7 +79,7 @@ func TestAPictureOutlivesASweepOfStyles(t *testing.T) {
 	var p Picture
 	for i := range 3 * minStyles {
 		v.Feed(fmt.Appendf(nil, "\x1b[%d;1H\x1b[38;2;1;%d;%dmx", i%3+1, i>>8, i&255), nil)
-		viewer.Feed(v.AppendOver(nil, 40, 4, 0, &p), nil)
+		viewer.Feed(v.AppendOver(nil, 40, 4, Covered{}, &p), nil)
 		if a, b := seen(viewer), seen(v); a != b {
 			t.Fatalf("after %d styles:\n%s\nwant\n%s", i, a, b)
 		}
@@ -97,11 +97,11 @@ func TestKeysInASmallerWindowMoveItSeldom(t *testing.T) {
 		v.Feed([]byte("the quick brown fox jumps over the lazy dog and much more of that kind\r\n"), nil)
 	}
 	var p Picture
-	whole := len(v.AppendOver(nil, 60, 20, 0, &p))
+	whole := len(v.AppendOver(nil, 60, 20, Covered{}, &p))
 	sum := 0
 	for range 80 {
 		v.Feed([]byte("x"), nil)
-		sum += len(v.AppendOver(nil, 60, 20, 0, &p))
+		sum += len(v.AppendOver(nil, 60, 20, Covered{}, &p))
 	}
 	if limit := 80*50 + 3*whole; sum > limit {
 		t.Errorf("a line costs %d bytes, the screen %d", sum, whole)
@@ -119,12 +119,12 @@ func TestANewLineCostsLittleMoreThanItself(t *testing.T) {
 	}
 	for _, covered := range []int{0, 2} {
 		var p Picture
-		whole := len(v.AppendOver(nil, 80, 24, covered, &p))
+		whole := len(v.AppendOver(nil, 80, 24, Covered{Last: covered}, &p))
 		p = Picture{}
-		viewer.Feed(v.AppendOver(nil, 80, 24, covered, &p), nil)
+		viewer.Feed(v.AppendOver(nil, 80, 24, Covered{Last: covered}, &p), nil)
 		for i := range 8 {
 			line(1000*covered + i)
-			draw := v.AppendOver(nil, 80, 24, covered, &p)
+			draw := v.AppendOver(nil, 80, 24, Covered{Last: covered}, &p)
 			viewer.Feed(draw, nil)
 			if len(draw) > whole/5 {
 				t.Errorf("with %d rows covered a line costs %d bytes, the screen %d", covered, len(draw), whole)
@@ -148,11 +148,11 @@ func TestAKeyUnderANoticeCostsItsCell(t *testing.T) {
 		v.Feed(fmt.Appendf(nil, "line %d of some output of a program, as long as they are\r\n", i), nil)
 	}
 	var p Picture
-	whole := len(v.AppendOver(nil, 100, 30, 0, &p))
+	whole := len(v.AppendOver(nil, 100, 30, Covered{}, &p))
 	v.Feed([]byte("$ l"), nil)
-	v.AppendOver(nil, 100, 30, 1, &p)
+	v.AppendOver(nil, 100, 30, Covered{Last: 1}, &p)
 	v.Feed([]byte("s"), nil)
-	if n := len(v.AppendOver(nil, 100, 30, 1, &p)); n > 50 {
+	if n := len(v.AppendOver(nil, 100, 30, Covered{Last: 1}, &p)); n > 50 {
 		t.Errorf("a key costs %d bytes, the whole screen %d", n, whole)
 	}
 }

@@ -1,5 +1,10 @@
 package vt
 
+import (
+	"iter"
+	"slices"
+)
+
 // Redraw describes the viewer for which AppendRedraw draws.
 type Redraw struct {
 	// Cols and Rows are the viewer's window in cells; 0 or less means as large as the screen. A
@@ -77,9 +82,7 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 		}
 		m.drawClipped(&w, &r)
 	}
-	if s.titles.set {
-		w.dst = appendTitle(w.dst, 2, s.titles.current)
-	}
+	w.dst = s.AppendTitle(w.dst)
 	return s.endRedraw(&w, m, r.Live)
 }
 
@@ -100,10 +103,76 @@ func (s *Screen) AppendAlternate(dst []byte) []byte {
 	return s.endRedraw(&w, m, true)
 }
 
+// AppendTitle appends the title that the program has set, if it has set one.
+func (s *Screen) AppendTitle(dst []byte) []byte {
+	if s.titles.set {
+		dst = appendTitle(dst, 2, s.titles.current)
+	}
+	return dst
+}
+
+// AppendBack appends a sequence that takes away what was drawn over some rows, counted from 0, of a
+// viewer's terminal in the program's state. The terminal is then as if that had never been there,
+// so Data may follow. What was drawn may have changed the cursor, the style, hyperlink and
+// character sets of text, origin mode and a synchronized update, and nothing else. ok is false if
+// it cannot be taken away now: the program is in the middle of a character, which a terminal that
+// has got a part of it would show as a broken one.
+//
+// Nothing scrolls, the screen shown stays, and of other rows only those are drawn whose text goes
+// on in the rows.
+func (s *Screen) AppendBack(dst []byte, rows []int) (back []byte, ok bool) {
+	m := &s.model
+	if s.SplitsRune() {
+		return dst, false
+	}
+	w := writer{tb: &m.table, dst: dst, over: true}
+	w.str("\x18\x1b[?2026h" + resetWriting + resetMargins + "\x1b[?2027h")
+	for from, to := range m.lines(rows) {
+		w.csi("H", from+1, 1)
+		m.drawPiece(&w, m.grid, from, to, false)
+		w.style(style{}, hyperlink{})
+	}
+	m.drawWriting(&w)
+	return s.endSequence(&w, m, true), true
+}
+
+// SplitsRune reports whether Data has got the beginning of a character, but not the rest.
+func (s *Screen) SplitsRune() bool {
+	return s.parser.state == inRune && len(s.parser.given()) > 0
+}
+
+// Begun returns the beginning of an unfinished sequence that Data has got. A sequence that is
+// written to a viewer's terminal then ends it, so Begun must be written again, unless SplitsRune.
+func (s *Screen) Begun() []byte { return slices.Clone(s.parser.given()) }
+
+// lines returns the pieces of the screen, as rows [from, to), that have the rows and what is
+// wrapped from or to them.
+func (m *model) lines(rows []int) iter.Seq2[int, int] {
+	g := m.grid
+	return func(yield func(int, int) bool) {
+		for from := 0; from < len(g.rows); {
+			to, wanted := from, false
+			for goesOn := true; goesOn && to < len(g.rows); to++ {
+				wanted = wanted || slices.Contains(rows, to)
+				goesOn = g.rows[to].wrapped
+			}
+			if wanted && !yield(from, to) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
 // endRedraw appends the end of every redraw, of m. live: see Redraw.
 func (s *Screen) endRedraw(w *writer, m *model, live bool) []byte {
 	s.colors.draw(w)
 	m.modes.drawInput(w)
+	return s.endSequence(w, m, live)
+}
+
+// endSequence is endRedraw without colours and modes for input.
+func (s *Screen) endSequence(w *writer, m *model, live bool) []byte {
 	if !m.modes.has(modeGraphemes) {
 		w.str("\x1b[?2027l")
 	}
@@ -131,6 +200,11 @@ func (m *model) drawExact(w *writer, joined bool) {
 func (m *model) drawState(w *writer) {
 	m.drawTabs(w)
 	w.drawSaved(m.grid, 0, "\x1b7")
+	m.drawWriting(w)
+}
+
+// drawWriting gives the terminal the cursor and all that decides how and where text is written.
+func (m *model) drawWriting(w *writer) {
 	w.region(m.grid)
 	w.drawCursor(m.grid, &m.cur, m.grid.top)
 	for _, mode := range [...]struct {
@@ -172,9 +246,14 @@ func (m *model) leaveMain(w *writer) {
 // It draws with text and line breaks only, so that the viewer's terminal wraps the lines that
 // wrapped for the program. joined: the first row continues the line before.
 func (m *model) drawRows(w *writer, g *grid, joined bool) {
-	last := len(g.rows) - 1
+	m.drawPiece(w, g, 0, len(g.rows), joined)
+}
+
+// drawPiece is drawRows for the rows [from, to), of which the last one does not wrap.
+func (m *model) drawPiece(w *writer, g *grid, from, to int, joined bool) {
+	last := to - 1
 	defer func() { w.aligned = false }()
-	for y := range g.rows {
+	for y := from; y < to; y++ {
 		w.aligned = g == m.grid && y == m.cur.y // the person types at the cursor
 		r := &g.rows[y]
 		goesOn := r.wrapped && y < last

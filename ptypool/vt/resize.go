@@ -5,6 +5,7 @@ func (m *model) resize(cols, rows int) {
 	if cols == m.width && rows == m.height() {
 		return
 	}
+	m.turns++
 	m.reflow(cols, rows)
 	m.crop(cols, rows)
 	m.width = cols

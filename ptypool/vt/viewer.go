@@ -21,6 +21,9 @@ const (
 		"\x1b[?5W"
 	resetMargins = "\x1b[?6l\x1b[r"
 
+	// resetWriting is resetDrawing for what decides how text is written, and no more.
+	resetWriting = "\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[?7h\x1b[4;20l" + resetCharsets
+
 	// leaveAlternate shows the main screen, and does not move the cursor there.
 	leaveAlternate = "\x1b[?1049h\x1b[?1049l"
 

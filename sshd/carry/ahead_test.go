@@ -126,8 +126,8 @@ func TestInterruptEndsTheWaitForAnotherHost(t *testing.T) {
 			p.Types(pressed("\t"))
 			p.Sees("connecting to box1/one ...")
 			p.Types("cat" + typed)
-			p.Sees("you did not wait for box1/one; not typed: 3 keys")
 			p.Sees(typed[len(typed)-3:])
+			p.Sees("you did not wait for box1/one; not typed: 3 keys")
 		}
 		p.leaves("nook-beedog")
 	})

@@ -56,7 +56,7 @@ func Attach(ctx context.Context, s *Session, a *host.Attach, first []byte, o Opt
 	}
 	switch {
 	case o.Arriving != "" && w.draws:
-		w.overlay = s.arriving(a, o.Over, o.Arriving)
+		w.cover(s.arriving(a, o.Over, o.Arriving))
 	case o.Greet && w.draws:
 		w.welcome()
 	}

@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"termhost/ahp/host"
@@ -16,10 +17,16 @@ type attention struct {
 	// terminal, and elsewhere how many of these are on other hosts.
 	count, elsewhere int
 
-	title   string    // of the viewer's terminal, see appendTitle; "": the program's
+	title   string    // of the viewer's terminal, see viewer.title; "": the program's
 	marked  bool      // the mark is in the top right corner
 	risen   time.Time // the count has risen: show it until then, even over output
 	printed time.Time // time of the last output; zero: none yet
+
+	// What is to be sent beside the output, since when (zero: it was not tried), and when the
+	// program was in the middle of a character.
+	retitle         bool   // the title, which may be another one than it was given last
+	notify          []byte // notifications
+	unsaid, refused time.Time
 }
 
 const (
@@ -86,19 +93,21 @@ func (a *attention) update(list []host.Wanted, elsewhere int, now time.Time) (ch
 func (w *viewer) attend() {
 	list, elsewhere := w.s.wanting()
 	if w.att.update(list, elsewhere, time.Now()) {
-		w.dirty = true
-		w.overlay.greets(w.greeting())
+		w.stale()
+		w.att.retitle = true
+		lines := w.greeting()
+		w.overlay.greets(lines)
+		w.waiting.greets(lines)
 	}
 	news, after := w.a.News(list)
 	if after > 0 {
 		w.att.due = time.Now().Add(after)
 	}
 	if len(news) > 0 {
-		_, _ = w.out.Write(w.notifier.sequence(newsText(news)))
-		w.dirty = true // it may have cut a sequence of the program's
+		w.att.notify = append(w.att.notify, w.notifier.sequence(newsText(news))...)
 	}
 	for _, x := range news {
-		if x.Why == host.WantKeyboard && w.overlay.givesWay() && w.helpAt.IsZero() {
+		if x.Why == host.WantKeyboard && w.givesWay() {
 			text := wants(x)
 			if w.att.count == 1 { // else the key goes to what has waited longest
 				text += w.s.goesThere()
@@ -108,28 +117,99 @@ func (w *viewer) attend() {
 	}
 }
 
-// appendTitle appends to a drawing of the screen a sequence that puts the count before the title of
-// the viewer's terminal, or once it is 0, restores the title (xterm ctlseqs, OSC 2).
-func (w *viewer) appendTitle(dst []byte) []byte {
+// mostUnsaid is how long a title and notifications wait for a pause in the output.
+const mostUnsaid = time.Second
+
+// retitle records that the terminal may have another title than it was given last.
+func (w *viewer) retitle() {
+	w.att.retitle = w.att.retitle || w.att.count > 0 || w.att.title != ""
+}
+
+// speak sends notifications and the title, which show nothing on the screen and so go beside the
+// program's output. more: there may be output, which comes first.
+func (w *viewer) speak(more bool) error {
+	a := &w.att
+	if !a.retitle && len(a.notify) == 0 {
+		a.unsaid = time.Time{}
+		return nil
+	}
+	if now := time.Now(); a.unsaid.IsZero() {
+		a.unsaid = now
+	} else if w.speakDue().After(now) {
+		return nil
+	}
+	var begun []byte
+	if !w.drawn && w.light.back == nil { // else the program's sequences are not on the terminal
+		if more && time.Since(a.unsaid) < mostUnsaid {
+			return nil
+		}
+		items, rest, ok := w.a.Beside(w.items[:0])
+		w.items = items
+		defer clear(items)
+		if err := w.print(items); err != nil || !ok || w.lost {
+			a.refused = time.Now()
+			return err
+		}
+		begun = rest
+	}
+	said := append(a.notify, w.title(a.retitle)...)
+	a.notify, a.retitle, a.unsaid = nil, false, time.Time{}
+	if len(said) == 0 {
+		return nil
+	}
+	if len(begun) > 0 {
+		said = slices.Concat([]byte{can}, said, begun)
+	}
+	_, err := w.out.Write(said)
+	return err
+}
+
+// can cancels a sequence (CAN).
+const can = 0x18
+
+// speakDue returns when speak has something to send; zero: it has not.
+func (w *viewer) speakDue() time.Time {
+	a := &w.att
+	switch {
+	case !a.retitle && len(a.notify) == 0:
+		return time.Time{}
+	case a.refused.IsZero():
+		return a.unsaid
+	}
+	return a.refused.Add(mostUnsaid)
+}
+
+// title returns a sequence that puts the count before the title of the viewer's terminal, or once
+// it is 0, restores the title (xterm ctlseqs, OSC 2). again: the terminal may have another title
+// than it was given last.
+func (w *viewer) title(again bool) []byte {
 	before := w.att.title
 	if w.att.title = ""; w.att.count == 0 && before == "" {
-		return dst
+		return nil
 	}
 	title := host.Printable(w.t.Info(w.s.Conn.Principal()).Title)
 	if w.att.count > 0 {
 		title = host.WantTitle(w.att.count) + title
 		w.att.title = title
 	}
-	if len(dst) == 0 && w.att.title == before {
-		return dst
+	if !again && w.att.title == before {
+		return nil
 	}
-	return fmt.Appendf(dst, "\x1b]2;%s\x1b\\", title)
+	return fmt.Appendf(nil, "\x1b]2;%s\x1b\\", title)
 }
 
-// appendMark appends a sequence that draws a mark in the top right corner, over a screen just
-// drawn.
-func appendMark(dst []byte, text string, w Window) []byte {
+// markRow returns the row of a mark, counted from 0: the first one of [from, to) that is not the
+// cursor's. ok is false if there is none.
+func markRow(from, to, cursor int) (row int, ok bool) {
+	if from == cursor {
+		from++
+	}
+	return from, from < to
+}
+
+// appendMark appends a sequence that draws a mark at the right end of a row, counted from 0.
+func appendMark(dst []byte, text string, row int, w Window) []byte {
 	text = width.Cut(" "+text+" ", lineRoom(w), "")
 	x := lineRoom(w) - width.String(text) + 1
-	return fmt.Appendf(dst, "\x1b7\x1b[?6l\x0f\x1b(B\x1b[1;%dH\x1b[0;7m%s\x1b[m\x1b8", x, text)
+	return fmt.Appendf(dst, "\x1b[%d;%dH\x1b[0;7m%s", row+1, x, text)
 }

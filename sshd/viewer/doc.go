@@ -17,9 +17,15 @@
 //
 // # What lies over the screen
 //
-// An overlay is some lines over the bottom of the program's screen, such as a notice or the help of
-// the prefix key. A dialog also has the keyboard while it is shown: the approval, the list, and
-// the epilogue of an ended program. The host has the screen below, so covering it loses nothing.
+// An overlay is some lines over the program's screen: a notice, which disappears by itself, or the
+// help of the prefix key, which a key closes. A dialog also has the keyboard while it is shown: the
+// approval, the list, and the epilogue of an ended program. The host has the screen below, so
+// covering it loses nothing.
+//
+// A viewer whose window has the terminal's size writes the program's output as it is. A notice is
+// drawn over that once, and taken away before the next output (light). While a dialog or help lies
+// over the screen, and in a window of another size, the viewer draws the screen and what lies over
+// it together (draw).
 //
 // On a terminal that draws nothing (see [IO].Draws) there is none of that.
 package viewer

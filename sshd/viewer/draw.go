@@ -9,16 +9,19 @@ import (
 
 // canvas is the state of the loop's drawing.
 type canvas struct {
-	window  Window
-	drawn   bool          // the screen was drawn, not the output sent
-	dirty   bool          // a drawing is due
-	last    time.Time     // of the last drawing
-	took    time.Duration // to draw that
-	pause   time.Duration // after it, before the next one that nobody's key has caused
-	layer   layer         // what lay over it
-	resized bool          // the window has changed since
-	resize  bool          // and the host has not been told
-	fitted  time.Time     // when the host was last told of a change
+	window Window
+	drawn  bool          // the screen was drawn, not the output sent
+	dirty  bool          // a drawing is due
+	lost   bool          // the output that was sent does not show the screen any more
+	last   time.Time     // of the last drawing
+	took   time.Duration // to draw that
+	pause  time.Duration // after it, before the next one that nobody's key has caused
+	layer  layer         // what lay over it
+	// printedAt is when the program printed something that the viewer has got; zero: it has not.
+	printedAt time.Time
+	resized   bool      // the window has changed since
+	resize    bool      // and the host has not been told
+	fitted    time.Time // when the host was last told of a change
 }
 
 // show brings the viewer up to date. more: there is, or may be, more to show at once.
@@ -27,34 +30,73 @@ func (w *viewer) show() (more bool, err error) {
 		w.tellWindow()
 	}
 	if w.draws {
-		if due := w.att.due; !due.IsZero() && !time.Now().Before(due) {
-			w.attend()
+		w.passTime(time.Now())
+		covered := w.layered()
+		if covered {
+			if err := w.darken(); err != nil {
+				return false, err
+			}
+			w.passLayered(time.Now())
 		}
-		if on := w.att.marks(time.Now(), w.differs()); on != w.att.marked {
-			w.att.marked, w.dirty = on, true
-		}
-		switch {
-		case !w.helpAt.IsZero() && !time.Now().Before(w.helpAt):
-			w.helpAt = time.Time{}
-			w.cover(prefixHelp(w.s.Prefix, w.has()))
-		case w.overlay.expired():
-			w.cover(overlay{})
-		case w.front.dialog() != nil && time.Since(w.last) >= dialogFrame:
-			w.dirty = true
-		}
-		covered := w.mustDraw()
-		w.dirty = w.dirty || covered && !w.drawn
-		if covered || w.drawn || w.dirty {
-			return false, w.draw(covered)
+		if covered || w.drawn || w.lost {
+			if err := w.draw(covered); err != nil {
+				return false, err
+			}
+			return false, w.speak(false)
 		}
 	}
 	w.items = w.a.Pull(w.items[:0], pullBytes)
 	defer clear(w.items)
 	more = len(w.items) > 0
-	if err := w.write(w.items); err != nil || more {
+	if err := w.print(w.items); err != nil {
 		return more, err
 	}
-	return false, w.drawPictures()
+	if err := w.speak(more); err != nil || more || !w.draws {
+		return more, err
+	}
+	if w.light.back == nil {
+		if err := w.drawPictures(); err != nil {
+			return false, err
+		}
+	}
+	return w.lighten()
+}
+
+// passTime does what is due by itself.
+func (w *viewer) passTime(now time.Time) {
+	if due := w.att.due; !due.IsZero() && !now.Before(due) {
+		w.attend()
+	}
+	switch {
+	case !w.helpAt.IsZero() && !now.Before(w.helpAt):
+		w.helpAt = time.Time{}
+		w.cover(prefixHelp(w.s.Prefix, w.has()))
+	case w.overlay.expired():
+		w.cover(overlay{})
+	case w.front.dialog() != nil && time.Since(w.last) >= dialogFrame:
+		w.dirty = true
+	}
+	if due := w.waiting.drops(); !due.IsZero() && !now.Before(due) {
+		w.waiting = overlay{}
+	}
+	if w.lit.Load() && !w.overlay.timed() {
+		w.lit.Store(false)
+	}
+}
+
+// passLayered is passTime where the screen is drawn with what lies over it.
+func (w *viewer) passLayered(now time.Time) {
+	w.dirty = w.dirty || !w.drawn
+	if on := w.att.marks(now, w.differs()); on != w.att.marked {
+		w.att.marked, w.dirty = on, true
+	}
+	if w.waiting.lines != nil {
+		w.lit.Store(true) // before the last look at the keys
+	}
+	if o := w.next(now); o.lines != nil && w.overlay.lines == nil {
+		w.begins(o)
+		w.dirty = true
+	}
 }
 
 // tellWindow tells the host of the newest window, at most once per frame: each change interrupts
@@ -66,14 +108,13 @@ func (w *viewer) tellWindow() {
 	w.resize, w.fitted = false, time.Now()
 	w.window = w.s.Window()
 	w.a.ResizeTo(w.window.Cols, w.window.Rows, w.window.Pixels)
-	w.dirty, w.resized = w.draws, true
+	w.lost, w.resized = w.draws, true
 }
 
-// mustDraw reports whether the viewer cannot be sent the program's output as it is: there is an
-// overlay, or the window and the terminal differ in size.
-func (w *viewer) mustDraw() bool {
-	return w.overlay.lines != nil || w.att.marked || w.front.dialog() != nil ||
-		w.differs()
+// layered reports whether the viewer cannot be sent the program's output as it is: there is
+// something over it that stays, or the window and the terminal differ in size.
+func (w *viewer) layered() bool {
+	return w.overlay.firm() || w.front.dialog() != nil || w.differs()
 }
 
 // differs reports whether the viewer's window is of another size than the terminal.
@@ -84,52 +125,63 @@ func (w *viewer) differs() bool {
 
 // touched records that there is output.
 func (w *viewer) touched() {
-	w.att.printed = time.Now()
 	if w.drawn {
-		w.dirty = true
+		w.dirty, w.att.printed = true, time.Now()
 	}
 }
 
-// cover lays o over the screen; a zero o uncovers it.
+// cover lays o over the screen; a zero o uncovers it. A notice waits until it may be shown, and
+// takes the place of the one before.
 func (w *viewer) cover(o overlay) {
-	if w.draws {
-		w.overlay = o
-		w.dirty = true
+	if !w.draws {
+		return
 	}
+	if o.timed() {
+		o.since = time.Now()
+		w.waiting = o
+		if w.overlay.timed() {
+			w.overlay = overlay{}
+		}
+	} else {
+		w.overlay = o
+	}
+	w.stale()
 }
+
+// stale has what lies over the screen drawn anew.
+func (w *viewer) stale() { w.dirty = w.dirty || w.drawn || w.layered() }
 
 // draw draws the screen and what lies over it: at most once per frame, more often if little has
 // changed, and the first change after a key at once. covered: the next output will be drawn, too.
 func (w *viewer) draw(covered bool) error {
-	if !w.dirty || time.Now().Before(w.drawDue()) {
+	if !w.dirty && !w.lost || time.Now().Before(w.drawDue()) {
 		return nil
+	}
+	if err := w.darken(); err != nil {
+		return err
 	}
 	w.dirty = false
 	w.last = time.Now()
-	above := w.lay()
-	over := host.Over{
-		Rows: above.rows, Changed: !above.same(&w.layer),
-		All: w.resized || above.mark != w.layer.mark,
-	}
-	first := !w.drawn
-	screen, ok, err := w.drawing(covered, over)
+	above := w.lay(covered)
+	over := above.over(&w.layer, w.resized)
+	anew := over.Changed || over.All || !w.drawn
+	screen, turned, ok, err := w.drawing(covered, over)
 	if err != nil || !ok {
 		return err
 	}
-	w.layer, w.resized = above, false
+	if !anew && !turned && len(screen) > 0 {
+		w.outdo()
+	}
+	w.layer, w.resized, w.lost = above, false, false
 	w.pictures.redrawn()
 	w.drawn = covered
-	question, asks := above.dialog.(asking)
-	if redrawn := over.Changed || over.All || first; redrawn || len(screen) > 0 {
-		if asks { // programs must not make it unreadable
-			screen = append(screen, w.a.OwnColors()...)
-		}
-		if redrawn {
-			screen = append(screen, above.text...)
-		}
-		screen = append(screen, above.always...)
+	screen = w.appendLayer(screen, &above, anew || turned)
+	if !covered {
+		w.retitle() // behind what may be the middle of a sequence
+	} else {
+		screen = append(screen, w.title(w.att.retitle || len(screen) > 0)...)
+		w.att.retitle = false
 	}
-	screen = w.appendTitle(screen)
 	w.took, w.pause = time.Since(w.last), pauseAfter(len(screen))
 	if len(screen) > 0 {
 		if _, err = w.out.Write(screen); err != nil {
@@ -137,10 +189,34 @@ func (w *viewer) draw(covered bool) error {
 		}
 	}
 	w.front.setDrawn(above.dialog)
-	if asks {
+	if question, asks := above.dialog.(asking); asks {
 		question.drawn()
 	}
 	return nil
+}
+
+// outdo records that the program has printed something under what is drawn over it, and ends a
+// notice.
+func (w *viewer) outdo() {
+	w.printedAt = time.Now()
+	if w.overlay.timed() {
+		w.cover(overlay{})
+	}
+}
+
+// appendLayer appends what draws a layer over a drawing of the screen. anew: it is not there, or
+// may not be.
+func (w *viewer) appendLayer(screen []byte, above *layer, anew bool) []byte {
+	if !anew && len(screen) == 0 {
+		return screen
+	}
+	if _, asks := above.dialog.(asking); asks { // programs must not make it unreadable
+		screen = append(screen, w.a.OwnColors()...)
+	}
+	if anew {
+		screen = append(screen, above.text...)
+	}
+	return append(screen, above.always...)
 }
 
 // drawDue returns when the screen may be drawn next: after a key of anybody's at once, but no
@@ -159,13 +235,14 @@ func pauseAfter(n int) time.Duration {
 	return min(max(time.Duration(n)*perByte, least), frame)
 }
 
-// layer is what lies over a viewer's screen.
+// layer is what lies over a viewer's screen and is drawn with it.
 type layer struct {
-	text   []byte // draws what covers the last rows
-	always []byte // follows every drawing of the screen
-	rows   int    // how many of the last rows it covers
-	mark   string // in the first row; "": none
-	dialog dialog // nil: none
+	text        []byte // draws what covers the first and last rows
+	always      []byte // follows every drawing of the screen
+	first, rows int    // how many of the first and of the last rows it covers
+	mark        string // "": none
+	markRow     int    // the row of the mark, counted from 0
+	dialog      dialog // nil: none
 }
 
 // same reports whether what is seen of it was there before.
@@ -173,16 +250,28 @@ func (o *layer) same(was *layer) bool {
 	return bytes.Equal(o.text, was.text) && bytes.Equal(o.always, was.always)
 }
 
-// lay returns what lies over the screen now.
-func (w *viewer) lay() (o layer) {
-	d, free := w.front.dialog(), w.window.Rows // free: how many rows are above the dialog
-	below := w.overlay
+// over says what is drawn over the screen, where was lay before. all: all is drawn anew.
+func (o *layer) over(was *layer, all bool) host.Over {
+	over := host.Over{First: o.first, Rows: o.rows, Changed: !o.same(was), All: all}
+	if was.mark != "" && (o.mark != was.mark || o.markRow != was.markRow) {
+		over.Uncovers = []int{was.markRow}
+	}
+	return over
+}
+
+// lay returns what lies over the screen now. covered: something does.
+func (w *viewer) lay(covered bool) (o layer) {
+	if !covered {
+		return o
+	}
+	d, below := w.front.dialog(), w.overlay
+	cursor, rows := w.a.CursorRow(), w.window.Rows
 	if o.dialog = d; d != nil {
 		var shown overlay
 		var above Window
 		shown, above, below = w.drawDialog(d)
 		n := len(shown.fitted(above))
-		free = above.Rows - n
+		rows, cursor = above.Rows-n, -1
 		o.rows += n
 		o.text = shown.appendTo(nil, above)
 		o.always = append(o.always, hideCursor...)
@@ -190,12 +279,26 @@ func (w *viewer) lay() (o layer) {
 	if d != nil || below.brackets {
 		o.always = append(o.always, bracketPastes...)
 	}
-	if w.att.marked && free > 0 {
-		o.mark = wantYou(w.att.count)
-		o.always = appendMark(o.always, o.mark, w.window)
+	switch from, lines := below.place(w.window, cursor); {
+	case d != nil || below.firm():
+		o.rows += len(below.fitted(w.window))
+		o.text = below.appendTo(o.text, w.window)
+	case len(lines) > 0:
+		o.text = append(o.text, overBegin...)
+		o.text = below.appendLines(o.text, lines, from, w.window)
+		o.text = append(o.text, overEnd...)
+		if from == 0 {
+			o.first = len(lines)
+		} else {
+			o.rows, rows = len(lines), from
+		}
 	}
-	o.rows += len(below.fitted(w.window))
-	o.text = below.appendTo(o.text, w.window)
+	if row, ok := markRow(o.first, rows, cursor); ok && w.att.marked {
+		o.mark, o.markRow = wantYou(w.att.count), row
+		o.always = append(o.always, "\x1b7"+plainText...)
+		o.always = appendMark(o.always, o.mark, row, w.window)
+		o.always = append(o.always, overEnd...)
+	}
 	return o
 }
 
@@ -204,7 +307,7 @@ func (w *viewer) lay() (o layer) {
 func (w *viewer) drawDialog(d dialog) (o overlay, above Window, below overlay) {
 	above, below = w.window, w.overlay
 	n := len(below.fitted(w.window))
-	if _, asks := d.(asking); asks && !below.until.IsZero() {
+	if _, asks := d.(asking); asks && below.timed() {
 		if o = d.draw(w.window, w.window); len(o.fitted(w.window))+n > w.window.Rows {
 			return o, w.window, overlay{}
 		}
@@ -220,31 +323,34 @@ const (
 	bracketPastes = "\x1b[?2004h"
 )
 
-// drawing returns a sequence that draws what is not on the screen yet, or false if the terminal has
-// been disposed; its end is the next thing that the loop sees. Before a viewer is covered, it gets
-// the output that it still lacks.
-func (w *viewer) drawing(covered bool, over host.Over) (screen []byte, ok bool, err error) {
+// drawing returns a sequence that draws what is not on the screen yet, and whether the viewer's
+// terminal turns to its other screen by that. It is not ok if the terminal has been disposed; its
+// end is the next thing that the loop sees. Before a viewer is covered, it gets the output that it
+// still lacks.
+func (w *viewer) drawing(covered bool, over host.Over) (
+	screen []byte, turned, ok bool, err error,
+) {
 	switch {
 	case covered && w.drawn:
-		screen, err = w.a.Covered(over)
+		screen, turned, err = w.a.Covered(over)
 	case covered:
-		w.items, screen, err = w.a.Cover(w.items[:0], over.Rows)
+		w.items, screen, err = w.a.Cover(w.items[:0], over, w.lost)
 		defer clear(w.items)
 		if err := w.write(w.items); err != nil {
-			return nil, false, err
+			return nil, false, false, err
 		}
-		w.dirty = false
 	case w.drawn:
 		screen, err = w.a.Uncover()
 	default:
 		screen, err = w.a.Screen()
 	}
-	return screen, err == nil, nil
+	return screen, turned, err == nil, nil
 }
 
 // enter replaces a drawing for the terminal's size by one for the window, if they differ.
 func (w *viewer) enter() {
 	w.drawn = w.draws && w.differs()
 	w.resized = w.drawn
-	w.dirty = w.drawn || w.draws && w.overlay.lines != nil
+	w.dirty, w.lost = w.drawn, false
+	w.light.drop()
 }

@@ -102,7 +102,7 @@ func (l *inputLoop) goOn(to *departure) {
 	slow := time.AfterFunc(helpDelay, func() {
 		defer close(told)
 		text := notice("connecting to %s ...", to.name).kept()
-		text.until = time.Now().Add(connectingNotice)
+		text.lasts = connectingNotice
 		l.w.hint(event{kind: showOverlay, overlay: text})
 	})
 	err := to.get()

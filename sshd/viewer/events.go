@@ -44,12 +44,10 @@ func (w *viewer) handle(e event) error {
 		w.helpAt = time.Now().Add(helpDelay)
 	case dismiss:
 		w.helpAt = time.Time{}
-		if w.overlay.lines != nil {
-			w.cover(overlay{})
-		}
+		w.cover(overlay{})
 	case interrupted:
 		if w.draws && w.a.Lag() > farBehind {
-			w.dirty = true
+			w.lost = true
 		}
 	case switchTo:
 		return w.swap(e.next)
@@ -73,6 +71,15 @@ func (w *viewer) post(e event) {
 
 // say has the loop show o. The rules of post apply.
 func (w *viewer) say(o overlay) { w.post(event{kind: showOverlay, overlay: o}) }
+
+// pressed tells the loop that a key was typed at the program, which takes a notice away. Any
+// goroutine may call it.
+func (w *viewer) pressed() {
+	select {
+	case w.keyed <- struct{}{}:
+	default:
+	}
+}
 
 // hint sends the loop an event that may be lost. Any goroutine may call it.
 func (w *viewer) hint(e event) {

@@ -34,6 +34,7 @@ func (w *viewer) begin(first []byte) error {
 		return err
 	}
 	w.pictures.redrawn()
+	w.retitle()
 	if w.draws && w.pictures.wanted() {
 		w.a.DrawsPictures()
 	}
@@ -89,17 +90,22 @@ func (w *viewer) leaving() (sane []byte) {
 	covered := w.drawn && (w.overlay.lines != nil || w.att.marked || w.front.dialog() != nil)
 	w.overlay, w.att.marked = overlay{}, false
 	w.front.clear()
+	sane = append(sane, w.light.back...)
+	w.light.drop()
 	if covered {
 		uncovered := w.a.Uncover
 		if w.differs() {
-			uncovered = func() ([]byte, error) { return w.a.Covered(host.Over{All: true}) }
+			uncovered = func() ([]byte, error) {
+				screen, _, err := w.a.Covered(host.Over{All: true})
+				return screen, err
+			}
 		}
 		if screen, err := uncovered(); err == nil { // else it has been disposed
-			sane = screen
+			sane = append(sane, screen...)
 		}
 	}
 	sane = append(sane, w.a.Restore()...)
-	if w.mustDraw() {
+	if w.differs() {
 		// That put the cursor below the program's text; but the viewer's part of it reaches down to
 		// the last row.
 		sane = fmt.Appendf(sane, "\x1b[%d;1H\r\n", w.window.Rows)

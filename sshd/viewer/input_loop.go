@@ -148,6 +148,9 @@ func (l *inputLoop) Typed(p []byte) {
 	}
 	if report, _ := keyboard.IsReport(p); !report {
 		l.w.typing.typed(p)
+		if l.w.lit.Load() {
+			l.w.pressed()
+		}
 	}
 	rest := l.pasting
 	l.pasting = l.filter.Pasting()

@@ -19,13 +19,13 @@ const noticeOf = "termhost: "
 func notice(format string, args ...any) overlay {
 	return overlay{
 		lines: []string{noticeOf + fmt.Sprintf(format, args...)},
-		until: time.Now().Add(noticeTime),
+		lasts: noticeTime,
 	}
 }
 
 // longer has a notice shown for longer: its reader is busy with something else.
 func (o overlay) longer() overlay {
-	o.until = o.until.Add(noticeTime)
+	o.lasts += noticeTime
 	return o
 }
 
@@ -39,8 +39,7 @@ func (o overlay) kept() overlay {
 // welcome shows the first notice, and the terminals that need attention.
 func (w *viewer) welcome() {
 	if lines := w.greeting(); lines != nil {
-		until := time.Now().Add(2 * noticeTime)
-		w.overlay = overlay{lines: lines, until: until, greeting: true}
+		w.cover(overlay{lines: lines, lasts: 2 * noticeTime, greeting: true, fresh: !w.o.Came})
 	}
 }
 

@@ -74,7 +74,7 @@ func TestWhatAnotherHasDoneSinceIsNotHidden(t *testing.T) {
 	} {
 		hosttest.Check(t, late.typist.Input([]byte("x")))
 		late.comes()
-		if got := w.overlay.lines; len(got) != 1 || got[0] != late.want {
+		if got := w.waiting.lines; len(got) != 1 || got[0] != late.want {
 			t.Errorf("%q is shown, want %q", got, late.want)
 		}
 	}

@@ -12,8 +12,13 @@ import (
 // overlay is some lines over the bottom of a viewer's screen for a while. The host has the screen
 // below, so covering it loses nothing.
 type overlay struct {
-	lines []string  // nil: nothing
-	until time.Time // zero: until a key is pressed
+	lines []string // nil: nothing
+	// lasts is how long it is shown; 0: until a key is pressed. A notice is what lasts for a while:
+	// it waits until it may appear, and the program's next output, or a key, ends it sooner.
+	lasts time.Duration
+	since time.Time // when a notice came
+	until time.Time // when it ends; zero: it waits
+	fresh bool      // the program is new, and may print something first
 	// brackets: turn on bracketed paste, so that pastes can be told from keys, whether or not the
 	// program wants that.
 	brackets bool
@@ -34,14 +39,20 @@ type overlay struct {
 
 // untilKey makes the next key close the overlay.
 func (o overlay) untilKey() overlay {
-	o.until, o.brackets = time.Time{}, true
+	o.lasts, o.brackets = 0, true
 	return o
 }
+
+// timed reports whether the overlay is a notice, which disappears by itself.
+func (o overlay) timed() bool { return o.lines != nil && o.lasts > 0 }
+
+// firm reports whether it stays until a key closes it.
+func (o overlay) firm() bool { return o.lines != nil && o.lasts == 0 }
 
 // givesWay reports whether a notice may replace the overlay: there is none, or one that disappears
 // by itself.
 func (o overlay) givesWay() bool {
-	return o.lines == nil || !o.until.IsZero() && !o.keeps
+	return o.lines == nil || o.timed() && !o.keeps
 }
 
 // greets replaces the lines of a welcome that is still shown.
@@ -53,6 +64,14 @@ func (o *overlay) greets(lines []string) {
 
 func (o overlay) expired() bool {
 	return o.lines != nil && !o.until.IsZero() && !time.Now().Before(o.until)
+}
+
+// drops returns when a notice that still waits is dropped; zero: none does.
+func (o overlay) drops() time.Time {
+	if !o.timed() || !o.until.IsZero() {
+		return time.Time{}
+	}
+	return o.since.Add(mostWaiting)
 }
 
 // together is a space at which lines are not broken: U+00A0, no-break space.
@@ -67,10 +86,17 @@ func (o overlay) appendTo(dst []byte, w Window) []byte {
 	}
 	lines := o.fitted(w)
 	dst = append(dst, overBegin...)
-	// The character ends SS2 and SS3.
-	dst = fmt.Appendf(dst, "\x1b[%d;1H ", w.Rows-len(lines)+1)
+	dst = o.appendLines(dst, lines, w.Rows-len(lines), w)
+	return append(dst, overEnd...)
+}
+
+// appendLines appends what draws lines of o from a row on, counted from 0.
+func (o overlay) appendLines(dst []byte, lines []string, from int, w Window) []byte {
+	if len(lines) > 0 { // the character ends SS2 and SS3
+		dst = fmt.Appendf(dst, "\x1b[%d;1H ", from+1)
+	}
 	for i, text := range lines {
-		row := w.Rows - len(lines) + 1 + i
+		row := from + 1 + i
 		style := "0;7"
 		if i+1 == o.current {
 			style = "0;1"
@@ -78,7 +104,22 @@ func (o overlay) appendTo(dst []byte, w Window) []byte {
 		dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[%sm\x1b[2K", row, style)
 		dst = o.appendLine(dst, i, padded(text, lineRoom(w)), style, "0;1")
 	}
-	return append(dst, "\x1b[m\x1b8"...)
+	return dst
+}
+
+// place returns the lines of a notice that fit in the window, and the row, counted from 0, of the
+// first one. They are the last rows of the window, or the first ones if those would cover the row
+// of the cursor.
+func (o overlay) place(w Window, cursor int) (from int, lines []string) {
+	all := w.Rows
+	lines = o.fitted(w)
+	if w.Rows = max(cursor, all-1-cursor); len(lines) > w.Rows {
+		lines = o.fitted(w)
+	}
+	if from = all - len(lines); from <= cursor {
+		from = 0
+	}
+	return from, lines
 }
 
 // appendLine appends a line's text in a style, with its signs in another.
@@ -97,7 +138,11 @@ func (o overlay) appendLine(dst []byte, i int, text, style, sign string) []byte 
 
 // overBegin ends what would change how the overlay looks: a sequence (CAN), a synchronized update,
 // a hyperlink, origin mode, a character set.
-const overBegin = "\x18\x1b[?2026l\x1b7\x1b]8;;\x1b\\\x1b[?6l\x0f\x1b(B"
+const (
+	overBegin = "\x18\x1b[?2026l\x1b7" + plainText
+	overEnd   = "\x1b[m\x1b8"
+	plainText = "\x1b]8;;\x1b\\\x1b[?6l\x0f\x1b(B"
+)
 
 // lineRoom is the width of a line: one less than the window's, because a full last line would
 // scroll the screen on some terminals.
@@ -120,7 +165,7 @@ func (o overlay) fitted(w Window) (lines []string) {
 	switch {
 	case len(lines) <= w.Rows:
 		return lines
-	case o.until.IsZero() && kept > 0:
+	case !o.timed() && kept > 0:
 		return append(lines[:kept:kept], lines[last:]...)
 	}
 	return lines[:w.Rows]

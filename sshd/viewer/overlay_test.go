@@ -42,7 +42,7 @@ func TestANoticeIsWrappedBetweenItsWords(t *testing.T) {
 		{"any", Window{Cols: 1, Rows: 5}, []string{"any"}},
 		{"", Window{Cols: 20, Rows: 5}, []string{""}},
 	} {
-		o := overlay{lines: []string{c.text}, until: time.Now()}
+		o := overlay{lines: []string{c.text}, lasts: time.Second}
 		if got := o.fitted(c.w); !slices.Equal(got, c.want) {
 			t.Errorf("%q in %v: %q, want %q", c.text, c.w, got, c.want)
 		}

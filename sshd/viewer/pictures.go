@@ -81,7 +81,7 @@ func (w *viewer) drawPictures() error {
 	}
 	items, boxes, ok := w.a.PullBoxes(w.items[:0])
 	w.items = items
-	if err := w.write(items); err != nil || !ok || w.dirty {
+	if err := w.print(items); err != nil || !ok || w.lost {
 		return err // what comes next makes it due again, or it still is
 	}
 	p.due = false

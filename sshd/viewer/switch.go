@@ -115,7 +115,9 @@ func (w *viewer) swap(n *next) error {
 	}
 	w.a.Close()
 	w.showing, w.window = n.showing, n.window
-	w.overlay, w.helpAt, w.last = n.notice, time.Time{}, time.Time{}
+	w.overlay, w.waiting, w.helpAt, w.last = overlay{}, overlay{}, time.Time{}, time.Time{}
+	w.printedAt = time.Time{}
+	w.cover(n.notice)
 	w.resize = w.resize || n.window != w.s.Window()
 	w.enter()
 	w.shows()

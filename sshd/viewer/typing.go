@@ -40,6 +40,9 @@ func (t *typing) typed(p []byte) {
 	t.line.Add(int64(len(p)))
 }
 
+// last returns when the person typed at the program last; before the year 2000: never.
+func (t *typing) last() time.Time { return time.Unix(0, t.typedAt.Load()) }
+
 // endLine are the keys that end a line or throw it away: Enter, ctrl-C, ctrl-D, ctrl-U.
 const endLine = "\r\n\x03\x04\x15"
 

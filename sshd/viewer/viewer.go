@@ -3,6 +3,7 @@ package viewer
 import (
 	"context"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"termhost/ahp/host"
@@ -36,6 +37,8 @@ type viewer struct {
 	items    []store.Item
 	pictures pictures
 	overlay  overlay
+	waiting  overlay // a notice that is shown next
+	light    light
 	helpAt   time.Time // when the help of the prefix key is to be shown; zero: it is not
 	att      attention
 	approval *approval // what the person is to decide about; nil: nothing
@@ -46,7 +49,10 @@ type viewer struct {
 	taken    taken    // what the peer knows of what was typed
 	answers  *answers // nil: the viewer's terminal is not asked
 	notifier notifier
+	lit      atomic.Bool // a notice is shown: see pressed
 
+	// keyed gets a value when a key was typed while lit is set.
+	keyed chan struct{} // 1 deep
 	// events are what the input loop has for the loop.
 	events chan event
 }
@@ -57,7 +63,8 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		ctx: ctx,
 		out: s.Stdout(), interactive: s.interactive(), draws: s.Draws(),
 		readOnly: a.ReadOnly(),
-		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog)}
+		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog),
+		keyed: make(chan struct{}, 1)}
 	w.front = newFront(w.draws)
 	if w.interactive {
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
@@ -116,6 +123,7 @@ func (w *viewer) watch(first []byte) Ending {
 		case <-w.taken.changes:
 		case <-resized:
 			w.resize = true
+			w.light.drop() // it is elsewhere now; all is drawn anew
 		case sig := <-signals:
 			_ = w.a.SendSignal(sig) // a peer that may not type may not signal; it awaits no answer
 		case n := <-w.notes():
@@ -131,8 +139,12 @@ func (w *viewer) watch(first []byte) Ending {
 				w.att.called(time.Now())
 			}
 		case <-w.front.stale:
-			w.dirty = true
+			w.stale()
 			w.ask() // which another dialog was in the way of
+		case <-w.keyed:
+			if w.overlay.timed() {
+				w.cover(overlay{})
+			}
 		case e := <-w.events:
 			switch e.kind {
 			case leave:
@@ -164,7 +176,7 @@ func (w *viewer) done() <-chan struct{} {
 // uncover takes away all that lies over the screen, so that the program's last output is seen.
 func (w *viewer) uncover() {
 	w.front.clear()
-	w.overlay, w.helpAt = overlay{}, time.Time{}
+	w.overlay, w.waiting, w.helpAt = overlay{}, overlay{}, time.Time{}
 	w.att.unmark()
 	w.last = time.Time{}
 }
@@ -172,11 +184,15 @@ func (w *viewer) uncover() {
 // notes returns what there is to tell the viewer's person. It waits while something is shown that
 // the next key closes: that key would otherwise close what cannot be seen.
 func (w *viewer) notes() <-chan host.Note {
-	if w.overlay.lines != nil && (w.overlay.until.IsZero() || w.overlay.keeps) ||
-		!w.helpAt.IsZero() {
+	if !w.givesWay() {
 		return nil
 	}
 	return w.a.Notes()
+}
+
+// givesWay reports whether a notice that comes now may replace what is shown, and what waits.
+func (w *viewer) givesWay() bool {
+	return w.overlay.givesWay() && w.waiting.givesWay() && w.helpAt.IsZero()
 }
 
 // arm sets the timer to when something is due by itself.
@@ -187,7 +203,7 @@ func (w *viewer) arm(timer *time.Timer) {
 			next = t
 		}
 	}
-	if w.dirty {
+	if w.dirty || w.lost {
 		sooner(w.drawDue())
 	}
 	if w.resize {
@@ -199,6 +215,9 @@ func (w *viewer) arm(timer *time.Timer) {
 	sooner(w.att.due)
 	sooner(w.att.markDue(time.Now()))
 	sooner(w.overlay.until)
+	sooner(w.lightDue())
+	sooner(w.waiting.drops())
+	sooner(w.speakDue())
 	sooner(w.helpAt)
 	sooner(w.taken.due)
 	timer.Reset(max(time.Until(next), 0))

@@ -43,13 +43,13 @@ func (w *viewer) write(items []store.Item) error {
 			}
 		case ahp.TerminalResized:
 			if w.draws { // its lines are wrapped anew
-				w.dirty = true
+				w.lost = true
 				return b.flush()
 			}
 		case ahp.TerminalCleared:
-			w.dirty = w.draws
+			w.lost = w.draws
 		case ahp.TerminalTitleChanged:
-			w.dirty = w.dirty || w.att.title != "" // the program has set another one
+			w.retitle() // the program has set another one
 		}
 	}
 	return b.flush()
@@ -75,6 +75,7 @@ func (w *viewer) catchUp() error {
 		return nil // disposed meanwhile: there is nothing to show
 	}
 	w.pictures.redrawn()
+	w.retitle()
 	_, err = w.out.Write(state)
 	return err
 }
