@@ -141,7 +141,7 @@ func TestBashCommandLinesAreTrueOrMissing(t *testing.T) {
 		{"HISTCONTROL=erasedups", "true", "true", command("true", 0)},
 		{"HISTCONTROL=ignorespace", "true", " false", missing(1)},
 		{"HISTCONTROL=ignoreboth", "true", " false", missing(1)},
-		{"HISTCONTROL=ignoreboth", "true", "true", missing(0)}, // could be a hidden one
+		{"HISTCONTROL=ignoreboth", "true", "true", missing(0)}, // could be a hidden one: see Again
 		{"HISTCONTROL=ignoreboth", "true", "false", command("false", 1)},
 		{"HISTIGNORE='fa*'", "true", "false", missing(1)},
 		{"set +o history", "true", "false", missing(1)},

@@ -76,11 +76,18 @@ func TestWhatIsTypedIsToldFromFlags(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	for _, c := range []struct{ send, want string }{
 		{"--enter work a b", "a b|"},
-		{"work a --enter b", "a b|"},
+		{"work --enter a b", "a b|"},
+		{"work a b --enter", "a b|"},
+		{"work a --enter b", "a --enter b"},
+		{"work a --key enter --enter", "a||"},
 		{"work --enter -- --enter -x  y ", "--enter -x  y |"},
 		{"work --key enter -- -", "-|"},
 		{"work --enter a -", "a -|"},
-		{"work a -l --enter -- -- 'b", "a -l -- 'b|"},
+		{"work a -l --enter -- -- 'b", "a -l --enter -- -- 'b"},
+		{`work printf "%s|"  'x   y' \$z`, `printf "%s|"  'x   y' \$z`},
+		{"work it's  --enter", "it's|"},
+		{`work --key enter "say `, `"say |`},
+		{"work git checkout -- x", "git checkout -- x"},
 	} {
 		r.ssh("alice", "", "new -d -n work -- stty raw -echo; printf ready; head -c "+
 			strconv.Itoa(len(c.want))+" | tr '\r' '|'")

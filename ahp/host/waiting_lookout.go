@@ -22,6 +22,9 @@ const (
 	// seldomLook is about the longest time between two looks: with a command running silently in
 	// each of 500 terminals there are 10 looks in a second, all at once (see [ticks.Wait]).
 	seldomLook = 50 * time.Second
+	// heldLooks is how long a program that waits for input counts as about to get what is held until
+	// it reads. That takes some milliseconds, but on a very busy machine.
+	heldLooks = 2 * time.Second
 )
 
 // maxQuestion is how much of what a program asks listings have, in bytes.
@@ -104,7 +107,8 @@ func (w *waiting) check() {
 	case signs != l.signs, after != line, // it changed during the look
 		after.Unread && state != foreground.Busy && state != foreground.Idle: // more output comes
 		w.checkIn(firstLook)
-	case (state == foreground.Input || state == foreground.Secret) && !(read && t.term.InputRead()):
+	case (state == foreground.Input || state == foreground.Secret) && !(read && t.term.InputRead()),
+		state == foreground.Input && t.term.Held() > 0 && time.Since(l.last) < heldLooks:
 		w.checkIn(firstLook) // it is about to read the answer
 	default:
 		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {

@@ -22,6 +22,7 @@ var (
 	emptyTable    = regexp.MustCompile(`^\s*\}`) // behind its first brace
 	inlineEnv     = regexp.MustCompile(`(?m)^\s*(terminal\.)?env\s*=\s*\{`)
 	terminalTable = regexp.MustCompile(`(?m)^\s*\[terminal\].*\n`)
+	anyShell      = regexp.MustCompile(`(?m)^\s*(terminal\.)?shell\s*=`)
 	anyTable      = regexp.MustCompile(`(?m)^\s*\[`)
 )
 
@@ -39,15 +40,29 @@ func OwnedConfig(test, config string) string {
 		}
 		return config[:at[1]] + variable + config[at[1]:]
 	}
-	key, from := "terminal.env.", 0
+	return withTerminal(config, fmt.Sprintf("env.%s = %q\n", slowtest.OwnerVariable, test))
+}
+
+// ShConfig returns a configuration, as TOML, in which the shell of terminals is sh and not that of
+// the account, unless it names one. Lines keep their numbers as with OwnedConfig.
+func ShConfig(config string) string {
+	if anyShell.MatchString(config) {
+		return config
+	}
+	return withTerminal(config, "shell = \"/bin/sh\"\n")
+}
+
+// withTerminal adds a line of the table of terminals.
+func withTerminal(config, line string) string {
+	key, from := "terminal.", 0
 	if at := terminalTable.FindStringIndex(config); at != nil {
-		key, from = "env.", at[1]
+		key, from = "", at[1]
 	}
 	end := len(config)
 	if at := anyTable.FindStringIndex(config[from:]); at != nil {
 		end = from + at[0]
 	}
-	line := fmt.Sprintf("%s%s = %q\n", key, slowtest.OwnerVariable, test)
+	line = key + line
 	if end > 0 && config[end-1] != '\n' {
 		line = "\n" + line
 	}

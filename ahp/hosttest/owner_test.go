@@ -22,3 +22,16 @@ func TestAConfigurationNamesItsTest(t *testing.T) {
 		}
 	}
 }
+
+func TestTheShellOfAConfigurationIsShUnlessItNamesOne(t *testing.T) {
+	for config, want := range map[string]string{
+		"":                                   "terminal.shell = \"/bin/sh\"\n",
+		"[terminal]\nc = 3\n[http]\nb = 2\n": "[terminal]\nc = 3\nshell = \"/bin/sh\"\n[http]\nb = 2\n",
+		"[terminal]\nshell = \"bash\"\n":     "[terminal]\nshell = \"bash\"\n",
+		"terminal.shell = \"bash\"\n":        "terminal.shell = \"bash\"\n",
+	} {
+		if got := hosttest.ShConfig(config); got != want {
+			t.Errorf("%q becomes\n%q, want\n%q", config, got, want)
+		}
+	}
+}

@@ -39,6 +39,7 @@ type call struct {
 	from     atomic.Int64                  // where it began in the terminal's output
 	what     string                        // what it runs or types; "": nothing
 	typedIt  bool                          // the terminal has taken all that the call types
+	waits    bool                          // some of that waited until the program reads
 	status   *int                          // of what was typed into a shell; nil: unknown
 	rests    bool                          // the wait ended because what runs is at rest
 	// fullScreen: what runs draws on the whole screen.
@@ -88,6 +89,7 @@ func (s *Server) handler(t *tool) sdk.ToolHandler {
 				c.hint("What you sent was typed before that.")
 			}
 		}
+		c.hintWaits()
 		for _, hint := range append(c.hints, c.reminders()...) {
 			text += hint + "\n"
 		}

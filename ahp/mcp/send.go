@@ -146,7 +146,7 @@ func (c *call) typed(
 	return false, nil
 }
 
-// unread tells if the program does not read yet what was typed. It returns an error if the rest of
+// unread notes if the program does not read yet what was typed. It returns an error if the rest of
 // that was dropped.
 func (c *call) unread(t *host.Terminal) error {
 	held, err := c.conn.Held(c.ctx, t)
@@ -159,11 +159,18 @@ func (c *call) unread(t *host.Terminal) error {
 	case err != nil:
 		return fmt.Errorf("%s: what %s had not read of what you sent was dropped", reason(err),
 			t.Name())
-	case held > 0:
-		c.hint("The program does not read yet: %d bytes of it wait.", held)
 	}
-	c.typedIt = true
+	c.waits, c.typedIt = held > 0, true
 	return nil
+}
+
+// hintWaits tells how much of what was typed the program still does not read.
+func (c *call) hintWaits() {
+	if t := c.terminal.Load(); c.waits && t != nil {
+		if held, err := t.Ahead(c.asked); err == nil && held > 0 {
+			c.hint("The program does not read yet: %d bytes of it wait.", held)
+		}
+	}
 }
 
 // personTypes says how a secret is typed.

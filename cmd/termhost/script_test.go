@@ -171,7 +171,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 1 {
 		config = ts.ReadFile(args[0])
 	}
-	config = hosttest.OwnedConfig(ts.Name(), config)
+	config = hosttest.ShConfig(hosttest.OwnedConfig(ts.Name(), config))
 	ts.Check(os.WriteFile(ts.MkAbs("serve.toml"), []byte(config), 0o600))
 	log, err := os.OpenFile(ts.MkAbs("hostlog"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	ts.Check(err)
@@ -223,7 +223,7 @@ func cmdConfigure(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: configure config.toml")
 	}
 	next := ts.MkAbs("serve.toml.next")
-	config := hosttest.OwnedConfig(ts.Name(), ts.ReadFile(args[0]))
+	config := hosttest.ShConfig(hosttest.OwnedConfig(ts.Name(), ts.ReadFile(args[0])))
 	ts.Check(os.WriteFile(next, []byte(config), 0o600))
 	ts.Check(os.Rename(next, ts.MkAbs("serve.toml")))
 }

@@ -19,6 +19,8 @@ type shell struct {
 	vscode633 bool   // OSC 633 seen: OSC 133 of the same shell would count twice
 	executing bool   // CommandExecuted without CommandFinished
 	line      string // the trusted OSC 633;E since the last C
+	// prompt is where the last prompt ended, at the mark B. Programs can forge that one.
+	prompt place
 }
 
 // AppendMarks appends marks that bring a new Screen into this one's state of shell integration:
@@ -43,15 +45,18 @@ func (s *Screen) AppendMarks(dst []byte) []byte {
 	return append(dst, '\a')
 }
 
-// finalTerm handles the body of OSC 133.
-func (sh *shell) finalTerm(o *output, body string) {
+// finalTerm handles the body of OSC 133. m is what the shell has printed before.
+func (sh *shell) finalTerm(o *output, m *model, body string) {
+	if body == "B" {
+		sh.prompt = m.here()
+	}
 	if kind, rest, ok := sh.parseFinalTerm(body); ok {
 		sh.mark(o, kind, rest)
 	}
 }
 
-// vscode handles the body of OSC 633.
-func (sh *shell) vscode(o *output, body string) {
+// vscode handles the body of OSC 633. m is what the shell has printed before.
+func (sh *shell) vscode(o *output, m *model, body string) {
 	kind, rest, ok := sh.parseVSCode(body)
 	if !ok {
 		return
@@ -63,9 +68,15 @@ func (sh *shell) vscode(o *output, body string) {
 			sh.line = unescape(rest)
 		}
 	case "P":
-		if path, ok := strings.CutPrefix(rest, "Cwd="); ok {
-			if uri := fileURI(unescape(path)); uri != "" {
+		name, value, _ := strings.Cut(rest, "=")
+		switch name {
+		case "Cwd":
+			if uri := fileURI(unescape(value)); uri != "" {
 				o.event().Cwd(uri)
+			}
+		case "Again": // our own: the last command's text, which may be that of this one
+			if line := unescape(value); sh.nonce != "" && line == m.lineSince(sh.prompt) {
+				sh.line = line
 			}
 		}
 	default:

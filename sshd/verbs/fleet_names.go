@@ -312,30 +312,48 @@ func (v *invocation) lineFor(p place) string {
 // edited returns the command line with other words; "" leaves one out. Everything else, quotes
 // included, stays as the peer has written it.
 func (v *invocation) edited(edit func(i int, text string) string) string {
-	parts := []string{v.verb.name}
-	for i, from := range v.from {
+	parts, from := []string{v.verb.name}, v.from
+	if v.verb.text {
+		at, _ := v.textAt()
+		from = from[:at]
+	}
+	for i, from := range from {
 		_, n, _ := scanWord(from, false) // it has been scanned before
 		if text := edit(i, from[:n]); text != "" {
 			parts = append(parts, text)
 		}
 	}
-	if v.tail {
-		parts = append(parts, "--", v.restElsewhere())
+	switch {
+	case v.verb.text:
+		parts = append(parts, v.textElsewhere(len(from))...)
+	case v.tail:
+		parts = append(parts, "--", v.rest)
 	}
 	return strings.Join(parts, " ")
 }
 
-// restElsewhere returns what follows the "--" as a host takes it whose peer is not local. There a
-// text to type is verbatim, where a local peer has quoted each of its arguments.
-func (v *invocation) restElsewhere() string {
-	if !v.Local || v.verb.name != "send" {
-		return v.rest
+// textElsewhere returns the text to type, which begins at a word, as a host takes it whose peer is
+// not local. There it is verbatim, where a local peer has quoted each of its arguments.
+func (v *invocation) textElsewhere(at int) (parts []string) {
+	text, exact := v.textFrom(at)
+	if text == "" {
+		return nil
 	}
-	words, err := splitWords(v.rest)
-	if err != nil {
-		return v.rest
+	if v.Local {
+		typed, flags, err := v.written(text, exact)
+		switch {
+		case err != nil: // the other host says so
+		case typed == "-" && !exact:
+			text = commandline.Join(append([]string{typed}, flags...))
+		default:
+			parts = append(parts, flags...)
+			text, exact = typed, true
+		}
 	}
-	return strings.Join(words, " ")
+	if exact {
+		parts = append(parts, "--")
+	}
+	return append(parts, text)
 }
 
 // defineHosts lists the hosts of the fleet.

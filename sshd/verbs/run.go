@@ -136,7 +136,7 @@ func (v *invocation) execute(text string) int {
 	if named {
 		l.words, l.raw, l.from = l.words[1:], l.raw[1:], l.from[1:]
 	}
-	known := err == nil && len(l.words) > 0 && v.take(l)
+	known := len(l.words) > 0 && (err == nil || typesText(l.words[0])) && v.take(l)
 	switch {
 	case known:
 	case !named && v.ordinaryToo() && !(err == nil && len(l.words) > 0 && v.misspelt(l)):

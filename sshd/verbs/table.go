@@ -35,6 +35,8 @@ type verb struct {
 	// first word beside the flags is one.
 	pattern      string
 	patternFirst bool
+	// text: what follows the first NAME is text to type, as the peer has written it.
+	text bool
 	// parse parses the command line of a verb with rules of its own; nil: the general ones apply.
 	parse func(*invocation) (status int, done bool)
 	// define adds the verb's flags, each with its help, to a set, and returns the function that
@@ -187,9 +189,9 @@ func table() []verb {
 		}, {
 			name: "send", group: typeGroup, brief: "types keys into one",
 			usage: "[--enter] [--key KEY]... NAME [TEXT...|-] [-- TEXT]",
-			help: "type TEXT, or with - what comes on standard input, then the KEYs" +
-				" (up, ctrl-c, alt-x, f5 ...), then with --enter Enter, into a terminal",
-			input: true, names: namesFirst, needs: authz.Input,
+			help: "type TEXT as it is written, or with - what comes on standard input, then" +
+				" the KEYs (up, ctrl-c, alt-x, f5 ...), then with --enter Enter, into a terminal",
+			input: true, text: true, names: namesFirst, needs: authz.Input,
 			parse: (*invocation).parseSend, define: defineSend,
 			examples: []string{
 				"ssh HOST send --enter build make test",

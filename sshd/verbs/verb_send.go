@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 
 	"termhost/ahp/host"
@@ -36,71 +37,140 @@ type typing struct {
 	stdin bool // standard input, instead of text
 }
 
-// parseSend reads flags, NAME and the text, whose words are joined with blanks. What follows "--"
-// is typed as it is.
+// parseSend reads flags, NAME and the text. The flags are before the text, which "--" may begin, or
+// at the end of one that "--" does not begin.
 func (v *invocation) parseSend() (status int, done bool) {
-	args, status, done := v.flagsAmongText()
-	if done {
+	at, named := v.textAt()
+	head := v.words[:at]
+	if named {
+		i := v.operands()[0]
+		v.typing.name = head[i]
+		head = slices.Concat(head[:i], head[i+1:])
+	}
+	if status, done := v.typingFlags(head); done {
 		return status, true
 	}
-	named, behind := len(args) > 0, v.rest
-	if named {
-		v.typing.name, args = args[0], args[1:]
-	} else { // it is behind "--", as a NAME that begins with "-" has to be
-		var err error
-		if v.typing.name, behind, err = takeWord(behind); err != nil {
+	text, exact := v.textFrom(at)
+	if !named { // it is behind "--", as a NAME that begins with "-" has to be
+		name, behind, err := takeWord(text)
+		switch {
+		case err != nil:
 			return v.misused("%v", err), true
-		}
-		if v.typing.name == "" {
+		case name == "":
 			return v.misused("%s needs an argument", v.verb.name), true
 		}
+		v.typing.name, text = name, behind
 	}
-	typed, err := v.program(behind)
+	text, flags, err := v.written(text, exact)
 	if err != nil {
 		return v.misused("%v", err), true
 	}
-	behind = typed.line + strings.Join(typed.argv, " ")
-	switch text := strings.Join(args, " "); {
-	case text == "-" && behind == "":
+	if status, done := v.typingFlags(flags); done {
+		return status, true
+	}
+	if text == "-" && !exact {
 		v.typing.stdin = true
-	case text == "" || behind == "":
-		v.typing.text = text + behind
-	default:
-		v.typing.text = text + " " + behind
+	} else {
+		v.typing.text = text
 	}
 	return StatusOK, false
 }
 
-// flagsAmongText reads the flags before "--", and returns the other words. A word that is no flag
-// is text, unless it may be a misspelt flag.
-func (v *invocation) flagsAmongText() (args []string, status int, done bool) {
-	for words := v.words; len(words) > 0; {
-		if n := knownFlags(v.fs, words); n > 0 {
-			if _, status, done := v.flagsAtHead(words[:n]); done {
-				return nil, status, true
-			}
-			words = words[n:]
+// textAt returns where in v.words the text of a verb begins that types some: behind the first NAME
+// and the flags around it. named: there is a NAME.
+func (v *invocation) textAt() (at int, named bool) {
+	for at < len(v.words) {
+		if n := knownFlags(v.fs, v.words[at:]); n > 0 {
+			at += n
 			continue
 		}
-		w := words[0]
-		name, _, _ := flagName(w)
-		if name != "" && (len(args) < 2 || v.nearFlag(name)) {
-			if _, status, done := v.flagsAtHead(words[:1]); done {
-				if status != StatusOK {
-					fmt.Fprintln(v.stderr, "hint: what follows -- is typed as it is")
-				}
-				return nil, status, true
-			}
+		name, _, _ := flagName(v.words[at])
+		switch {
+		case name != "": // a flag that there is not
+			return at + 1, named
+		case named:
+			return at, true
 		}
-		args, words = append(args, w), words[1:]
+		named = true
+		at++
 	}
-	return args, StatusOK, false
+	return at, named
+}
+
+// textFrom returns the text that begins at a word. exact: it is behind "--", and has no flags.
+func (v *invocation) textFrom(at int) (text string, exact bool) {
+	switch {
+	case at < len(v.from):
+		return v.from[at], false
+	case v.open != "":
+		return v.open, false
+	}
+	return v.rest, true
+}
+
+// written returns the text to type, without the flags at its end, unless it is to be typed exactly.
+// A local peer has quoted each of its arguments.
+func (v *invocation) written(text string, exact bool) (typed string, flags []string, err error) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(blanks, r) })
+	if v.Local {
+		if words, err = splitWords(text); err != nil {
+			return "", nil, err
+		}
+		text = strings.Join(words, " ")
+	}
+	if exact {
+		return text, nil, nil
+	}
+	n := len(words) - v.flagsAtEnd(words)
+	for _, w := range slices.Backward(words[n:]) {
+		text = strings.TrimRight(text, blanks)
+		text = strings.TrimRight(strings.TrimSuffix(text, w), blanks)
+	}
+	return text, words[n:], nil
+}
+
+// flagsAtEnd returns how many words at the end are flags and their values, or may be a misspelt
+// flag.
+func (v *invocation) flagsAtEnd(words []string) (n int) {
+	for n < len(words) {
+		rest := words[:len(words)-n]
+		last := len(rest) - 1
+		name, _, _ := flagName(rest[last])
+		switch {
+		case knownFlags(v.fs, rest[last:]) == 1:
+			n++
+		case last > 0 && knownFlags(v.fs, rest[last-1:]) == 2:
+			n += 2
+		case n == 0 && name != "" && v.nearFlag(name):
+			return 1
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// typingFlags reads flags.
+func (v *invocation) typingFlags(words []string) (status int, done bool) {
+	_, status, done = v.flagsAtHead(words)
+	if done && status != StatusOK {
+		fmt.Fprintln(v.stderr, "hint: what follows -- is typed as it is")
+	}
+	return status, done
 }
 
 // nearFlag reports whether one of the verb's flags may be meant by a name.
 func (v *invocation) nearFlag(name string) (found bool) {
 	v.fs.VisitAll(func(f *flag.Flag) { found = found || near(f.Name, name) })
 	return found
+}
+
+// typesText reports whether a word is a verb that types the rest of its line as it is written,
+// with quotes that are not closed as well.
+func typesText(name string) bool {
+	all := table()
+	i := slices.IndexFunc(all, func(c verb) bool { return c.name == name })
+	return i >= 0 && all[i].text
 }
 
 func (v *invocation) send(keys []keyboard.Key) int {

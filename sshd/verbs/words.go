@@ -12,12 +12,14 @@ type line struct {
 	from  []string // for each of words, the line from that word on, verbatim
 	rest  string   // after "--", verbatim
 	tail  bool     // there was a "--"
+	open  string   // what follows words, if a quote in it is not closed, verbatim
 }
 
 var errUnclosed = errors.New("a quote is not closed")
 
 // parseLine splits a command line. Up to a word "--" that is not quoted, words are those of POSIX
-// sh (XCU 2.2) without any expansion. What follows the "--" and its blanks is left as it is.
+// sh (XCU 2.2) without any expansion. What follows the "--" and its blanks is left as it is. With
+// an error, the words before a quote that is not closed are there.
 func parseLine(s string) (line, error) {
 	var l line
 	for {
@@ -33,6 +35,7 @@ func parseLine(s string) (line, error) {
 		}
 		word, n, err := scanWord(s, false)
 		if err != nil {
+			l.open = s
 			return l, err
 		}
 		raw, _, _ := scanWord(s, true)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"termhost/ahp/commandline"
 )
 
 // Session is a viewer of a terminal.
@@ -70,9 +72,11 @@ func startSSH(c *ssh.Client, command string, w window) (*Session, error) {
 // this has printed [ready].
 type program struct{ prepare, run string }
 
-// line returns the program as a line of shell that writes the id of its process to a file.
+// line returns the program as a line that writes the id of its process to a file. Any shell runs
+// it, also one that is not like sh.
 func (p program) line(file string) string {
-	return p.prepare + " echo $$ >" + file + "; " + sayReady + p.run
+	text := p.prepare + " echo $$ >" + file + "; " + sayReady + p.run
+	return "exec sh -c " + commandline.Quote(text)
 }
 
 // ready is what programs print when they have started, and sayReady has them print it. The command

@@ -6,7 +6,8 @@
 #
 # Afterwards the shell tells its terminal, by OSC 633 marks: A at a prompt, E with the command line
 # and C when a command begins, D with its exit status when it has ended, P;Cwd with the directory.
-# Each ends with the nonce, so that no program can forge one. Nothing is exported, so that a shell
+# Each ends with the nonce, so that no program can forge one. The end of a prompt is OSC 133;B, without
+# the nonce: where prompts go to a file, programs may read it. Nothing is exported, so that a shell
 # inside this one stays silent. History is read and never changed.
 
 # Functions come first, because at this point no alias of the user's can get into them.
@@ -30,8 +31,8 @@ __termhost_escape() {
 __termhost_preexec() {
 	{ set +aeux; } 2>/dev/null
 	[[ -t 2 ]] || exec >/dev/tty
-	local HISTTIMEFORMAT= line number text
-	line=
+	local HISTTIMEFORMAT= line again number text
+	line= again=
 	if [[ -o history ]]; then
 		# "  503  echo one", or "  503* echo one" when the entry was edited.
 		line=$(\builtin history 1) # not an alias: this is parsed when it runs
@@ -41,15 +42,19 @@ __termhost_preexec() {
 		line=${line#[* ] }
 		# If no entry was made for this command, the last entry may belong to another one. Where
 		# only repetitions are left out, the last entry has the same text. Where the user has other
-		# commands left out as well, this may be one of those, and nothing is told.
+		# commands left out as well, this may be one of those, which the terminal knows that shows it:
+		# it takes P;Again for the command line if it has the same text behind the prompt.
 		if ((${number:-0} < ${__termhost_next:-0})) &&
 			[[ ${HISTIGNORE-} || :${HISTCONTROL-}: == *:ignore@(space|both):* ]]; then
-			line=
+			again=$line line=
 		fi
 	fi
 	if [[ $line ]] && ((${#line} <= 16384)); then
 		__termhost_escape "$line"
 		builtin printf '\e]633;E;%s;%s\a' "$text" "$__termhost_nonce"
+	elif [[ $again ]] && ((${#again} <= 1024)); then
+		__termhost_escape "$again"
+		builtin printf '\e]633;P;Again=%s;%s\a' "$text" "$__termhost_nonce"
 	fi
 	builtin printf '\e]633;C;%s\a' "$__termhost_nonce"
 }
@@ -75,7 +80,7 @@ __termhost_first() {
 # been set anew.
 __termhost_last() {
 	local status=$?
-	{ local - begin before; set +aeux; } 2>/dev/null
+	{ local - begin end before; set +aeux; } 2>/dev/null
 	if [[ ! ${__termhost_told-} ]]; then # the user's PROMPT_COMMAND has lost its beginning
 		(exit "$status")
 		__termhost_first
@@ -88,15 +93,19 @@ __termhost_last() {
 		# nothing has reported its end by now, the user has emptied PROMPT_COMMAND.
 		begin='\[${__termhost_nonce:+${__termhost_if[__termhost_ran]:+$(__termhost_first)}'
 		begin+='${__termhost_nonce:__termhost_ran=0,__termhost_next=\!:0}}\]'
+		end='\[${__termhost_nonce:+\e]133;B\a}\]'
 		before='${__termhost_nonce:+${__termhost_nonce:__termhost_ran=1:0}$(__termhost_preexec)}'
 	else
-		begin='' before="\\e]633;C;$__termhost_nonce\\a" __termhost_ran=1
+		begin='' end='' before="\\e]633;C;$__termhost_nonce\\a" __termhost_ran=1
 		export -n PS0 # it holds the nonce
 		if [[ ! -t 2 ]]; then
 			PS0=${PS0//"$before"/} before=
 		fi
 	fi
-	[[ ${PS1-} == "$begin"* ]] || PS1=$begin${PS1//"$begin"/}
+	if [[ ${PS1-} != "$begin"*"$end" ]]; then
+		PS1=${PS1//"$begin"/}
+		PS1=$begin${PS1//"$end"/}$end
+	fi
 	[[ ${PS0-} == *"$before"* ]] || PS0=${PS0-}$before
 }
 
