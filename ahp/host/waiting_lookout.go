@@ -22,8 +22,8 @@ const (
 	// seldomLook is about the longest time between two looks: with a command running silently in
 	// each of 500 terminals there are 10 looks in a second, all at once (see [ticks.Wait]).
 	seldomLook = 50 * time.Second
-	// heldLooks is how long a program that waits for input counts as about to get what is held until
-	// it reads. That takes some milliseconds, but on a very busy machine.
+	// heldLooks is how long a program that waits for input counts as about to get what is held
+	// until it reads. That takes some milliseconds, but on a very busy machine.
 	heldLooks = 2 * time.Second
 )
 

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
-	"termhost/ahp/commandline"
 )
 
 // Session is a viewer of a terminal.
@@ -76,7 +74,7 @@ type program struct{ prepare, run string }
 // it, also one that is not like sh.
 func (p program) line(file string) string {
 	text := p.prepare + " echo $$ >" + file + "; " + sayReady + p.run
-	return "exec sh -c " + commandline.Quote(text)
+	return "exec sh -c " + quote(text)
 }
 
 // ready is what programs print when they have started, and sayReady has them print it. The command

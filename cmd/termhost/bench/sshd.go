@@ -117,5 +117,5 @@ func (rs *Rivals) addDtach(path, addr string, sshd int) {
 	}
 }
 
-// quote makes one word of shell of s, which has no quotes.
-func quote(s string) string { return "'" + s + "'" }
+// quote makes one word of shell of s.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
