@@ -13,15 +13,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"termhost/ptypool/proctag"
 	"termhost/ptypool/sockdiag"
 )
 
-// searchTime bounds a search of the processes of all terminals: thousands of times as long as some
-// hundred of them take.
-const searchTime = 2 * time.Second
+// maxSearched bounds a search, in descriptors: thousands of times as many as some hundred programs
+// have. They take about two seconds, on a busy machine more: a bound in time would make strangers
+// of people there.
+const maxSearched = 1 << 20
 
 // ErrSearch says that the processes of the terminals have too many descriptors to find whose a
 // socket is.
@@ -123,7 +123,7 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) (
 	for s := range sockets {
 		wanted[nameOf(s)] = s
 	}
-	end := time.Now().Add(searchTime)
+	left := maxSearched
 	hidden := map[int]string{} // by user: the terminal of a process that lets nobody look
 	var others []int
 	for _, name := range names {
@@ -135,7 +135,7 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) (
 			others = append(others, pid)
 			continue
 		}
-		has, err := held(pid, wanted, end)
+		has, err := held(pid, wanted, &left)
 		if errors.Is(err, ErrSearch) {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) (
 			hidden[userOf(pid)] = marker
 		}
 	}
-	return searchOutside(hidden, others, sockets, wanted, end)
+	return searchOutside(hidden, others, sockets, wanted, &left)
 }
 
 // searchOutside returns which of the sockets the processes outside of all terminals have, and fills
@@ -166,7 +166,7 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) (
 // What only another user's process can have is outside, even if this user may not look: programs of
 // terminals are our user's, or such as cannot be inspected.
 func searchOutside(hidden map[int]string, others []int, sockets map[sockdiag.Socket]string,
-	wanted map[string]sockdiag.Socket, end time.Time) (map[sockdiag.Socket]bool, error) {
+	wanted map[string]sockdiag.Socket, left *int) (map[sockdiag.Socket]bool, error) {
 	missing := maps.Clone(wanted)
 	maps.DeleteFunc(missing, func(_ string, s sockdiag.Socket) bool { return sockets[s] != "" })
 	outside := map[sockdiag.Socket]bool{}
@@ -175,7 +175,7 @@ func searchOutside(hidden map[int]string, others []int, sockets map[sockdiag.Soc
 		if len(missing) == 0 {
 			break
 		}
-		has, err := heldTwice(pid, missing, end)
+		has, err := heldTwice(pid, missing, left)
 		if errors.Is(err, ErrSearch) {
 			return nil, err
 		}
@@ -194,9 +194,9 @@ func searchOutside(hidden map[int]string, others []int, sockets map[sockdiag.Soc
 
 // heldTwice is held for a process that is to have the sockets for longer than a moment: one that
 // only receives a socket, and closes it, is not its owner.
-func heldTwice(pid int, wanted map[string]sockdiag.Socket, end time.Time) (has []sockdiag.Socket,
+func heldTwice(pid int, wanted map[string]sockdiag.Socket, left *int) (has []sockdiag.Socket,
 	err error) {
-	has, err = held(pid, wanted, end)
+	has, err = held(pid, wanted, left)
 	if len(has) == 0 || err != nil {
 		return nil, err
 	}
@@ -205,15 +205,15 @@ func heldTwice(pid int, wanted map[string]sockdiag.Socket, end time.Time) (has [
 		again[nameOf(s)] = s
 	}
 	runtime.Gosched()
-	return held(pid, again, end)
+	return held(pid, again, left)
 }
 
 // nameOf returns a socket's name in /proc/PID/fd.
 func nameOf(s sockdiag.Socket) string { return fmt.Sprintf("socket:[%d]", s.Inode) }
 
-// held returns which of the wanted sockets, named as in /proc/PID/fd, a process has. It fails with
-// ErrSearch once it is end.
-func held(pid int, wanted map[string]sockdiag.Socket, end time.Time) (has []sockdiag.Socket,
+// held returns which of the wanted sockets, named as in /proc/PID/fd, a process has. It takes the
+// descriptors that it has looked at from left, and fails with ErrSearch if there are more.
+func held(pid int, wanted map[string]sockdiag.Socket, left *int) (has []sockdiag.Socket,
 	err error) {
 	path := filepath.Join("/proc", strconv.Itoa(pid), "fd")
 	dir, err := os.Open(path)
@@ -232,13 +232,13 @@ func held(pid int, wanted map[string]sockdiag.Socket, end time.Time) (has []sock
 		if err != nil || len(fds) == 0 {
 			return has, nil // there is no more, or the process has ended
 		}
-		if time.Now().After(end) {
+		if *left -= len(fds); *left < 0 {
 			return has, ErrSearch
 		}
 	}
 }
 
-// heldPart is how many descriptors are read between two checks of the time.
+// heldPart is how many descriptors are read at a time.
 const heldPart = 256
 
 // userOf returns a process's effective user id; -1: it has ended. The owner of its files in /proc
