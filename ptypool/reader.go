@@ -245,6 +245,7 @@ func (t *Term) flush() {
 	defer t.contain("held-back output")
 	t.flushAt = time.Time{}
 	t.screen.Flush(t.h)
+	t.screen.EndProgress(t.h)
 	t.h.Fed()
 }
 

@@ -38,6 +38,7 @@ func (p *keptLog) read(log *termlog.Log) error {
 	}
 	t.ch.Adopt(rp.draft, t.log.trail)
 	p.replay = nil
+	t.noteProgress()
 	for _, a := range rp.missing {
 		t.log.append(a, nil)
 	}
@@ -205,6 +206,7 @@ func (rp *replay) finish() {
 	if t.life.exited {
 		rp.at = t.log.end.At
 		t.term.Screen().Flush(events{t})
+		t.term.Screen().EndProgress(events{t})
 		events{t}.Fed()
 		t.commands.finishLast(t.log.end.Code)
 	} else if t.log.trail.End() > rp.draft.Position() {

@@ -48,6 +48,10 @@ func (s *Screen) apply(seq []byte) verdict {
 	case 'c': // RIS
 		s.fullReset()
 		v = keep
+		if s.overProgress(true) == replace { // not every terminal resets it
+			s.output.repl = append(s.output.repl, "\x1bc"...)
+			v = replace
+		}
 	default:
 		v = keepIf(s.model.escapeSeq(seq))
 	}

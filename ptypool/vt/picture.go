@@ -12,6 +12,7 @@ type Picture struct {
 	rows   []pictureRow
 	x, y   int    // the position on the screen of the window's first cell
 	modes  []byte // what sets all but the rows and the cursor; empty: unknown
+	shows  shownProgress
 	cursor pictureCursor
 
 	// What the numbers in cells refer to.
@@ -66,6 +67,7 @@ func (s *Screen) AppendOver(dst []byte, cols, rows, covered int, p *Picture) []b
 	p.scroll(&w, rows-covered)
 	p.draw(&w, rows-covered)
 	p.drawModes(&w)
+	p.shows.draw(&w, s)
 	at := pictureCursor{m.cur.x - p.x + 1, m.cur.y - p.y + 1, m.modes.has(modeCursor)}
 	if len(w.dst) == begun && at == p.cursor {
 		return dst

@@ -103,6 +103,7 @@ func (s *Screen) AppendAlternate(dst []byte) []byte {
 // endRedraw appends the end of every redraw, of m. live: see Redraw.
 func (s *Screen) endRedraw(w *writer, m *model, live bool) []byte {
 	s.colors.draw(w)
+	s.drawProgress(w)
 	m.modes.drawInput(w)
 	if !m.modes.has(modeGraphemes) {
 		w.str("\x1b[?2027l")

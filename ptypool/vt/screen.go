@@ -63,6 +63,8 @@ type Screen struct {
 	now      time.Time // as Tick has told
 	stringAt time.Time // when the string that is not ended has begun
 
+	progress Progress // of the program
+
 	pointerUsed  bool // the program has ever set the pointer's shape (OSC 22)
 	progressUsed bool // or shown progress (OSC 9;4)
 

@@ -43,18 +43,17 @@ func (s *Screen) AppendMarks(dst []byte) []byte {
 	return append(dst, '\a')
 }
 
-// finalTerm handles the body of OSC 133.
-func (sh *shell) finalTerm(o *output, body string) {
-	if kind, rest, ok := sh.parseFinalTerm(body); ok {
-		sh.mark(o, kind, rest)
-	}
+// finalTerm handles the body of OSC 133. over: it says that a command has ended.
+func (sh *shell) finalTerm(o *output, body string) (over bool) {
+	kind, rest, ok := sh.parseFinalTerm(body)
+	return ok && sh.mark(o, kind, rest)
 }
 
-// vscode handles the body of OSC 633.
-func (sh *shell) vscode(o *output, body string) {
+// vscode is finalTerm for OSC 633.
+func (sh *shell) vscode(o *output, body string) (over bool) {
 	kind, rest, ok := sh.parseVSCode(body)
 	if !ok {
-		return
+		return false
 	}
 	switch kind {
 	case "E":
@@ -69,8 +68,9 @@ func (sh *shell) vscode(o *output, body string) {
 			}
 		}
 	default:
-		sh.mark(o, kind, rest)
+		return sh.mark(o, kind, rest)
 	}
+	return false
 }
 
 // sameNonce reports whether the body of an OSC that ends with the nonce now also did before control
@@ -87,17 +87,18 @@ func (sh *shell) trusted(nonce string) bool {
 }
 
 // mark handles the marks that both protocols have: A prompt start, B prompt end, C output start, D
-// finished.
-func (sh *shell) mark(o *output, kind, rest string) {
+// finished. over: a command has ended.
+func (sh *shell) mark(o *output, kind, rest string) (over bool) {
 	switch kind {
 	case "A", "B", "C", "D":
 	default:
-		return
+		return false
 	}
 	if !sh.detected {
 		sh.detected = true
 		o.event().CommandDetection()
 	}
+	over = kind == "D" || kind != "B" && sh.executing
 	switch kind {
 	case "A":
 		o.event().PromptStart()
@@ -111,6 +112,7 @@ func (sh *shell) mark(o *output, kind, rest string) {
 		sh.finish(o, rest)
 		sh.line = ""
 	}
+	return over
 }
 
 // finish ends the running command, if there is one. params are those of the mark D; "": there is
