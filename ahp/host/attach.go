@@ -61,8 +61,9 @@ type Attach struct {
 	notes  chan Note              // see Notes
 	asking chan struct{}          // 1 deep: see AskingChanged
 
-	calls   chan struct{} // 1 deep: see Calls
-	watcher *watcher      // nil: there is no window
+	calls    chan struct{} // 1 deep: see Calls
+	followed chan struct{} // 1 deep: see Followed
+	watcher  *watcher      // nil: there is no window
 }
 
 // theme has the colours of a viewer's own terminal: foreground, background, cursor.

@@ -7,6 +7,7 @@ type viewers struct {
 	// nobody has typed at stands before the one that the terminal follows: looking resizes nobody.
 	windows    []*Attach
 	open       []*Attach // all that have a window
+	leads      *Attach   // the one that the terminal followed when it was fitted last; nil: none
 	pixels     Pixels    // of the window whose size the terminal gets next
 	pulledBack uint64    // lines of scrollback that resizes brought back to the screen
 }

@@ -32,6 +32,10 @@ func (v *viewers) followed() *Attach {
 func (v *viewers) fit() {
 	t := v.t
 	a := v.followed()
+	if a != v.leads {
+		v.leads = a
+		a.tellFollowedLocked()
+	}
 	if a == nil {
 		return
 	}

@@ -35,5 +35,37 @@ func TestWhatWasAskedForIsKnownByItsForm(t *testing.T) {
 		if q.asked([]byte("\x1b]1")) != open {
 			t.Errorf("after %d answers to DA1 others are expected: %v", n+1, !open)
 		}
+		done, _ := q.pending()
+		select {
+		case <-done:
+			if open {
+				t.Error("nothing more is waited for")
+			}
+		default:
+			if !open {
+				t.Error("more is waited for")
+			}
+		}
+	}
+}
+
+// The theme is reported at any time. Escape, alone or with [, is a key then.
+func TestAReportOfTheThemeIsKnownByItsForm(t *testing.T) {
+	var s Session
+	q := s.questions()
+	for _, on := range []bool{true, false} {
+		q.setReports(on)
+		for _, report := range lightOrDark {
+			for i := 1; i <= len(report); i++ {
+				if got, want := q.asked([]byte(report[:i])), on && i > 2; got != want {
+					t.Errorf("reports %v: %q is expected: %v", on, report[:i], got)
+				}
+			}
+		}
+		for _, other := range []string{"\x1b[?1", "\x1b[?997;1c", "\x1b[A", "\x1b]1"} {
+			if q.asked([]byte(other)) {
+				t.Errorf("%q is taken for a report", other)
+			}
+		}
 	}
 }

@@ -30,8 +30,7 @@ type viewer struct {
 
 	// Used by the loop only.
 	canvas
-	// questioned: the viewer's terminal was asked, see answers.
-	questioned bool
+	inquiry inquiry
 
 	items    []store.Item
 	pictures pictures
@@ -41,14 +40,15 @@ type viewer struct {
 	approval *approval // what the person is to decide about; nil: nothing
 
 	// Used by both loops.
-	front    *front   // what lies over the screen, below the overlay
-	typing   typing   // when the person typed what
-	taken    taken    // what the peer knows of what was typed
-	answers  *answers // nil: the viewer's terminal is not asked
+	front    *front  // what lies over the screen, below the overlay
+	typing   typing  // when the person typed what
+	taken    taken   // what the peer knows of what was typed
+	answers  answers // of the viewer's terminal
 	notifier notifier
 
 	// events are what the input loop has for the loop.
-	events chan event
+	events    chan event
+	recolored chan struct{} // 1 deep: see recolor
 }
 
 // newViewer returns a viewer of a's terminal whose loops do not run yet.
@@ -57,14 +57,13 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		ctx: ctx,
 		out: s.Stdout(), interactive: s.interactive(), draws: s.Draws(),
 		readOnly: a.ReadOnly(),
-		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog)}
+		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog),
+		recolored: make(chan struct{}, 1)}
 	w.front = newFront(w.draws)
 	if w.interactive {
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
 	}
-	if !o.Unasked && s.mayAsk() {
-		w.answers = newAnswers(time.Now(), a.Holds(), true)
-	}
+	w.inquiry.asks = !o.Unasked && s.mayAsk()
 	w.typed = newInputLoop(w, s.Stdin())
 	if !w.draws {
 		w.typed.filter.Prefix = 0
@@ -96,6 +95,11 @@ func (w *viewer) watch(first []byte) Ending {
 			w.settled = true
 			w.ended()
 		}
+		if !more && err == nil {
+			if err := w.askColorsAgain(); err != nil {
+				return Lost
+			}
+		}
 		if w.ctx.Err() == nil {
 			w.taken.look(w.a)
 		}
@@ -122,6 +126,10 @@ func (w *viewer) watch(first []byte) Ending {
 			w.coverNoted(n)
 		case <-w.a.AskingChanged():
 			w.ask()
+		case <-w.a.Followed():
+			w.inquiry.stale = w.inquiry.asks
+		case <-w.recolored:
+			w.inquiry.stale = w.inquiry.themed
 		case <-w.a.Calls():
 			if w.draws {
 				w.att.called(time.Now())
