@@ -47,6 +47,8 @@ type Attach struct {
 	cols, rows int             // of the window
 	pixels     Pixels          // of it
 	theme      *theme          // nil: unknown
+	cellMouse  bool            // the viewer's terminal cannot report the mouse in pixels
+	inPixels   bool            // it does now
 	scrolled   uint64          // viewers.scrolled() when the viewer was sent output last
 	picture    vt.Picture      // what the viewer was drawn by Cover or Covered
 	x, y       int             // where on the screen the window was drawn to begin

@@ -125,7 +125,7 @@ func (s *Screen) control2(c *csiSeq) verdict {
 func (s *Screen) windowOp(c *csiSeq) verdict {
 	switch n := c.arg(0, 0); n {
 	case 14, 16, 18:
-		s.queries.size(&s.output, &s.model, n)
+		s.replySize(n)
 	case 22:
 		if c.arg(1, 0) != 1 { // 1 is the icon name alone
 			s.titles.push()

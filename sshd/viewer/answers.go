@@ -23,6 +23,11 @@ const (
 // support") and for its name (XTVERSION).
 const askKind = "\x1b]99;i=termhost:p=?;\x1b\\\x1b[>q"
 
+// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). One that
+// does not answer cannot. It is asked where the pixels of the window are known: otherwise the mode
+// is of no use, and Terminal.app, which tells none, prints a part of the question.
+const askMouse = "\x1b[?1016$p"
+
 // askLast asks a terminal for its attributes (DA1). Every terminal answers that, so all answers
 // have come then.
 const askLast = "\x1b[c"
@@ -43,8 +48,10 @@ type answers struct {
 	known  [3]bool
 	colors [3]vt.RGB
 
-	notifier notifyBy // how it shows notifications; notifyBell: it has not said
-	pictures pictureForm
+	all        bool     // it has answered all, once
+	pixelMouse bool     // it reports the mouse in pixels
+	notifier   notifyBy // how it shows notifications; notifyBell: it has not said
+	pictures   pictureForm
 }
 
 // note takes an answer, and reports whether it changes anything.
@@ -57,6 +64,9 @@ func (c *answers) what(p []byte) bool {
 	switch {
 	case bytes.HasPrefix(p, []byte("\x1b]99;")):
 		c.notifier = notify99
+	case bytes.HasPrefix(p, []byte("\x1b[?1016;")):
+		state := p[len("\x1b[?1016;")] // DECRPM: 1 set, 2 reset, 3 always set
+		c.pixelMouse = state >= '1' && state <= '3'
 	case bytes.HasPrefix(p, []byte("\x1bP>|")):
 		c.pictures = pictureFormOf(string(p[len("\x1bP>|"):]))
 		if by := notifierOf(string(p[len("\x1bP>|"):])); c.notifier == notifyBell {

@@ -1,7 +1,6 @@
 package viewer
 
 import (
-	"io"
 	"slices"
 	"time"
 )
@@ -21,7 +20,10 @@ func (s *Session) mayAsk() bool {
 
 // inquiry is what a viewer asks its terminal. All but asks is the loop's.
 type inquiry struct {
-	asks  bool // it may be asked: the terminal and the Options let it. It does not change.
+	// asks: it may be asked, the terminal and the Options let it. mouse: about the mouse, too. Both
+	// do not change.
+	asks, mouse bool
+
 	begun bool // it was asked what it is
 	stale bool // it is to be asked for its colours
 	// themed: it was asked for them before, and tells when it turns dark or light.
@@ -42,6 +44,9 @@ func (w *viewer) firstQuestions() (text string) {
 		default:
 		}
 		text = w.colorQuestions()
+	}
+	if q.mouse {
+		text += askMouse
 	}
 	return text + askKind + askLast
 }
@@ -65,15 +70,13 @@ func (w *viewer) recolor() {
 	}
 }
 
-// askColorsAgain asks for the colours if they may have changed, and nothing written before lacks
-// its end. It runs in the loop.
-func (w *viewer) askColorsAgain() error {
-	if !w.inquiry.stale || w.exited || !w.drawn && !w.a.Whole() {
-		return nil
+// colorsAgain returns what asks for the colours if they may have changed.
+func (w *viewer) colorsAgain() string {
+	if !w.inquiry.stale {
+		return ""
 	}
 	w.s.questions().ask()
-	_, err := io.WriteString(w.out, w.colorQuestions()+askLast)
-	return err
+	return w.colorQuestions() + askLast
 }
 
 // endReports returns what has the terminal report its theme no more.
@@ -97,6 +100,10 @@ func (w *viewer) noteAnswer(p []byte) {
 		return
 	}
 	c := &w.answers
+	if isKind(p) {
+		c.all = true
+		w.setMouse()
+	}
 	if !c.note(p) {
 		return
 	}
@@ -122,6 +129,14 @@ func (l *inputLoop) focused(in bool) {
 func (w *viewer) setTheme() {
 	if fg, bg, cursor, ok := w.answers.theme(); ok {
 		w.a.SetTheme(fg, bg, cursor)
+	}
+}
+
+// setMouse tells the terminal what the viewer's can do, once that has answered. The input loop's
+// lock is held.
+func (w *viewer) setMouse() {
+	if w.inquiry.mouse && w.answers.all {
+		w.a.SetCellMouse(!w.answers.pixelMouse)
 	}
 }
 

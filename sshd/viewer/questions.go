@@ -104,6 +104,7 @@ var answerForms = [...]answerForm{
 	{"\x1b]12;", isColorPart, stringEnds},
 	{"\x1b]99;i=termhost:p=?;", isTextPart, stringEnds},
 	{"\x1bP>|", isTextPart, stringEnds},
+	{"\x1b[?1016;", isNumberPart, []string{"$y"}},
 	{"\x1b[?", isNumberPart, []string{"c"}},
 }
 

@@ -31,6 +31,7 @@ type viewer struct {
 	// Used by the loop only.
 	canvas
 	inquiry inquiry
+	mouse   mouseModes
 
 	items    []store.Item
 	pictures pictures
@@ -54,8 +55,8 @@ type viewer struct {
 // newViewer returns a viewer of a's terminal whose loops do not run yet.
 func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *viewer {
 	w := &viewer{showing: showing{a: a, t: a.Terminal(), over: o.Over, away: o.Away}, s: s, o: o,
-		ctx: ctx,
-		out: s.Stdout(), interactive: s.interactive(), draws: s.Draws(),
+		ctx:         ctx,
+		interactive: s.interactive(), draws: s.Draws(),
 		readOnly: a.ReadOnly(),
 		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog),
 		recolored: make(chan struct{}, 1)}
@@ -64,6 +65,9 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
 	}
 	w.inquiry.asks = !o.Unasked && s.mayAsk()
+	w.inquiry.mouse = w.inquiry.asks && w.window.Pixels.Known()
+	w.out = &w.mouse
+	w.mouse.out = s.Stdout()
 	w.typed = newInputLoop(w, s.Stdin())
 	if !w.draws {
 		w.typed.filter.Prefix = 0
@@ -96,7 +100,7 @@ func (w *viewer) watch(first []byte) Ending {
 			w.ended()
 		}
 		if !more && err == nil {
-			if err := w.askColorsAgain(); err != nil {
+			if err := w.between(); err != nil {
 				return Lost
 			}
 		}
@@ -159,6 +163,21 @@ func (w *viewer) watch(first []byte) Ending {
 			return Lost
 		}
 	}
+}
+
+// between writes what is neither output nor a drawing, as soon as nothing that was written before
+// lacks its end.
+func (w *viewer) between() error {
+	mouse, pixels, encoding := w.mouseDue()
+	if !w.inquiry.stale && !mouse || w.exited || !w.drawn && !w.a.Whole() {
+		return nil
+	}
+	text := w.colorsAgain()
+	if mouse {
+		text += w.mouseMode(pixels, encoding)
+	}
+	_, err := io.WriteString(w.mouse.out, text)
+	return err
 }
 
 // done is closed when the program has exited; nil: the loop knows.
