@@ -185,8 +185,8 @@ func (m *modes) keyboard(kitty uint8) keyboard.Modes {
 	}
 }
 
-// setModes is SM, RM, DECSET and DECRST. Unknown modes are removed from the sequence, and 1006 stands
-// for 1016.
+// setModes is SM, RM, DECSET and DECRST. Unknown modes are removed from the sequence, and 1006
+// stands for 1016.
 func (s *Screen) setModes(c *csiSeq, on bool) verdict {
 	repl := append(append(s.output.repl[:0], "\x1b["...), c.prefixText()...)
 	known, same := 0, true

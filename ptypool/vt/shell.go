@@ -98,7 +98,7 @@ func (sh *shell) mark(o *output, kind, rest string) (over bool) {
 		sh.detected = true
 		o.event().CommandDetection()
 	}
-	over = kind == "D" || kind != "B" && sh.executing
+	over = kind != "B" && sh.executing
 	switch kind {
 	case "A":
 		o.event().PromptStart()

@@ -23,9 +23,9 @@ const (
 // support") and for its name (XTVERSION).
 const askKind = "\x1b]99;i=termhost:p=?;\x1b\\\x1b[>q"
 
-// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). One that
-// does not answer cannot. It is asked where the pixels of the window are known: otherwise the mode
-// is of no use, and Terminal.app, which tells none, prints a part of the question.
+// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). One
+// that does not answer cannot. It is asked where the pixels of the window are known: otherwise the
+// mode is of no use, and old terminals, which tell none, may print a part of the question.
 const askMouse = "\x1b[?1016$p"
 
 // askLast asks a terminal for its attributes (DA1). Every terminal answers that, so all answers

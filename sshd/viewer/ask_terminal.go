@@ -7,9 +7,9 @@ import (
 
 // A viewer's terminal is asked for its colours when the viewer comes and may type; again when the
 // terminal begins to follow the viewer's window, because its holder has changed; when the focus
-// comes back, if it reports that for the program; and when it says that it has turned dark or light.
-// That it is told to do for the rest of the attach. The focus it is not told to report: if the
-// connection broke off, each change of it would be typed at the person's own shell.
+// comes back, if it reports that for the program; and when it says that it has turned dark or
+// light. That it is told to do for the rest of the attach. The focus it is not told to report: if
+// the connection broke off, each change of it would be typed at the person's own shell.
 
 // mayAsk reports whether the peer's terminal may be sent askColors and askKind. A console prints
 // unknown questions, or has no colours to report.
