@@ -61,3 +61,23 @@ func TestProgressIsGoneWhenTheTerminalHasEnded(t *testing.T) {
 		t.Errorf("the list is %s", ls)
 	}
 }
+
+// A shell that reports no commands does not say that its job has ended.
+func TestProgressIsGoneWithAJobOfAnyShell(t *testing.T) {
+	t.Parallel()
+	const over = "\x1b]9;4;0\x1b\\"
+	r := newRig(t, rigOptions{host: func(c *host.Config) { c.Shell = "/bin/sh" }})
+	p := r.open(r.dial("alice"), 80, 24, "new -n work")
+	small := r.open(r.dial("alice"), 60, 20, "attach -r work")
+	p.typeIn("sh -c 'printf \"\\033]9;4;1;42\\007\"; exec sleep 1000'\r")
+	for _, who := range []*person{p, small} {
+		who.sees("\x1b]9;4;1;42")
+	}
+	p.typeIn("\x03")
+	for _, who := range []*person{p, small} {
+		who.sees(over)
+	}
+	if ls := r.ssh("alice", "", "ls --json").stdout; strings.Contains(ls, "progress") {
+		t.Errorf("the list is %s", ls)
+	}
+}

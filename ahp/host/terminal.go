@@ -32,7 +32,7 @@ type Terminal struct {
 	waiting   waiting
 	commands  commands
 	status    status
-	progress  vt.Progress // as the lists have it
+	progress  progress
 	output    output
 	log       terminalLog
 	kept      keptLog

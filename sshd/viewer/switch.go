@@ -115,7 +115,7 @@ func (w *viewer) swap(n *next) error {
 		return err
 	}
 	w.a.Close()
-	w.mouse.pixels = false
+	w.mouse.pixels, w.noProgress = false, false
 	w.showing, w.window = n.showing, n.window
 	w.overlay, w.helpAt, w.last = n.notice, time.Time{}, time.Time{}
 	w.resize = w.resize || n.window != w.s.Window()

@@ -7,6 +7,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/store"
+	"termhost/ptypool/vt"
 )
 
 // frame is how often a whole screen is drawn for a viewer that cannot be sent the program's own
@@ -32,6 +33,8 @@ type viewer struct {
 	canvas
 	inquiry inquiry
 	mouse   mouseModes
+	// noProgress: the terminal is to show none.
+	noProgress bool
 
 	items    []store.Item
 	pictures pictures
@@ -169,12 +172,17 @@ func (w *viewer) watch(first []byte) Ending {
 // lacks its end.
 func (w *viewer) between() error {
 	mouse, pixels, encoding := w.mouseDue()
-	if !w.inquiry.stale && !mouse || w.exited || !w.drawn && !w.a.Whole() {
+	w.noProgress = w.noProgress || w.draws && w.a.ProgressOver()
+	if !w.inquiry.stale && !mouse && !w.noProgress || w.exited || !w.drawn && !w.a.Whole() {
 		return nil
 	}
 	text := w.colorsAgain()
 	if mouse {
 		text += w.mouseMode(pixels, encoding)
+	}
+	if w.noProgress {
+		w.noProgress = false
+		text += vt.NoProgress
 	}
 	_, err := io.WriteString(w.mouse.out, text)
 	return err
