@@ -23,9 +23,8 @@ const (
 // support") and for its name (XTVERSION).
 const askKind = "\x1b]99;i=termhost:p=?;\x1b\\\x1b[>q"
 
-// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). One
-// that does not answer cannot. It is asked where the pixels of the window are known: otherwise the
-// mode is of no use, and old terminals, which tell none, may print a part of the question.
+// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). Only one
+// that has said its name is asked: macOS's Terminal, which does not, prints a part of the question.
 const askMouse = "\x1b[?1016$p"
 
 // askLast asks a terminal for its attributes (DA1). Every terminal answers that, so all answers
@@ -48,10 +47,13 @@ type answers struct {
 	known  [3]bool
 	colors [3]vt.RGB
 
-	all        bool     // it has answered all, once
-	pixelMouse bool     // it reports the mouse in pixels
-	notifier   notifyBy // how it shows notifications; notifyBell: it has not said
-	pictures   pictureForm
+	// mouse is whether it reports the mouse in pixels. until is how many answers to DA1 come before
+	// one that has not said so cannot: one or, if it is asked when it has said its name, two.
+	mouse mouseAnswer
+	until int
+
+	notifier notifyBy // how it shows notifications; notifyBell: it has not said
+	pictures pictureForm
 }
 
 // note takes an answer, and reports whether it changes anything.
@@ -65,18 +67,35 @@ func (c *answers) what(p []byte) bool {
 	case bytes.HasPrefix(p, []byte("\x1b]99;")):
 		c.notifier = notify99
 	case bytes.HasPrefix(p, []byte("\x1b[?1016;")):
-		state := p[len("\x1b[?1016;")] // DECRPM: 1 set, 2 reset, 3 always set
-		c.pixelMouse = state >= '1' && state <= '3'
+		c.mouse = cellMouse
+		if state := p[len("\x1b[?1016;")]; state >= '1' && state <= '3' { // set, reset, always set
+			c.mouse = pixelMouse
+		}
 	case bytes.HasPrefix(p, []byte("\x1bP>|")):
+		c.until = 2
 		c.pictures = pictureFormOf(string(p[len("\x1bP>|"):]))
 		if by := notifierOf(string(p[len("\x1bP>|"):])); c.notifier == notifyBell {
 			c.notifier = by
 		}
+	case isKind(p):
+		if c.until--; c.until > 0 || c.mouse != mouseUnknown {
+			return false
+		}
+		c.mouse = cellMouse
 	default:
 		return false
 	}
 	return true
 }
+
+// mouseAnswer is what a terminal reports of the mouse.
+type mouseAnswer int
+
+const (
+	mouseUnknown mouseAnswer = iota // it has not answered: it is believed to report pixels
+	pixelMouse
+	cellMouse // cells only
+)
 
 // color takes an answer to askColors.
 func (c *answers) color(p []byte) bool {

@@ -10,7 +10,7 @@ const (
 
 func TestATerminalSaysItsColours(t *testing.T) {
 	var c answers
-	for a, news := range map[string]bool{"\x1b[?62c": false, answer10: true, "\x1b]11;hello\x07": false,
+	for a, news := range map[string]bool{answer10: true, "\x1b]11;hello\x07": false,
 		answer11: true, "\x1b]13;rgb:0/0/0\x07": false, "\x1b]4;1;rgb:0/0/0\x07": false, "\x1b]1": false,
 		answer12: true} {
 		if c.note([]byte(a)) != news || c.note([]byte(a)) {
@@ -42,12 +42,35 @@ func TestATerminalSaysHowItNotifies(t *testing.T) {
 	} {
 		var got answers
 		for _, a := range c.answers {
-			if got.note([]byte(a)) == isKind([]byte(a)) {
-				t.Errorf("%q is no news", a)
-			}
+			got.note([]byte(a))
 		}
 		if got.notifier != c.want {
 			t.Errorf("%q: %d", c.answers, got.notifier)
+		}
+	}
+}
+
+func TestATerminalSaysWhatItReportsOfTheMouse(t *testing.T) {
+	const name, last = "\x1bP>|foot(1.20.0)\x1b\\", "\x1b[?62;4c"
+	for _, c := range []struct {
+		want    mouseAnswer
+		answers []string
+	}{
+		{mouseUnknown, nil},
+		{cellMouse, []string{last}}, // it is not asked
+		{mouseUnknown, []string{name, last}},
+		{cellMouse, []string{name, last, last}},
+		{cellMouse, []string{name, last, "\x1b[?1016;0$y", last}},
+		{cellMouse, []string{name, last, "\x1b[?1016;4$y", last}},
+		{pixelMouse, []string{name, last, "\x1b[?1016;2$y", last, last}},
+		{pixelMouse, []string{last, name, last, last, "\x1b[?1016;1$y"}}, // the first is of others
+	} {
+		var got answers
+		for _, a := range c.answers {
+			got.note([]byte(a))
+		}
+		if got.mouse != c.want {
+			t.Errorf("%q: %d, want %d", c.answers, got.mouse, c.want)
 		}
 	}
 }

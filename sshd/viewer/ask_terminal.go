@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"bytes"
 	"slices"
 	"time"
 )
@@ -20,12 +21,10 @@ func (s *Session) mayAsk() bool {
 
 // inquiry is what a viewer asks its terminal. All but asks is the loop's.
 type inquiry struct {
-	// asks: it may be asked, the terminal and the Options let it. mouse: about the mouse, too. Both
-	// do not change.
-	asks, mouse bool
-
+	asks  bool // it may be asked: the terminal and the Options let it. It does not change.
 	begun bool // it was asked what it is
 	stale bool // it is to be asked for its colours
+	named bool // and about the mouse, having said its name
 	// themed: it was asked for them before, and tells when it turns dark or light.
 	themed bool
 }
@@ -44,9 +43,6 @@ func (w *viewer) firstQuestions() (text string) {
 		default:
 		}
 		text = w.colorQuestions()
-	}
-	if q.mouse {
-		text += askMouse
 	}
 	return text + askKind + askLast
 }
@@ -70,13 +66,21 @@ func (w *viewer) recolor() {
 	}
 }
 
-// colorsAgain returns what asks for the colours if they may have changed.
-func (w *viewer) colorsAgain() string {
-	if !w.inquiry.stale {
-		return ""
+// moreQuestions returns what asks for the colours if they may have changed, and about the mouse.
+func (w *viewer) moreQuestions() (text string) {
+	q := &w.inquiry
+	if q.stale {
+		text = w.colorQuestions()
 	}
-	w.s.questions().ask()
-	return w.colorQuestions() + askLast
+	if q.named {
+		q.named = false
+		text += askMouse
+	}
+	if text != "" {
+		w.s.questions().ask()
+		text += askLast
+	}
+	return text
 }
 
 // endReports returns what has the terminal report its theme no more.
@@ -100,14 +104,17 @@ func (w *viewer) noteAnswer(p []byte) {
 		return
 	}
 	c := &w.answers
-	if isKind(p) {
-		c.all = true
-		w.setMouse()
-	}
 	if !c.note(p) {
 		return
 	}
 	w.setTheme()
+	w.setMouse()
+	if bytes.HasPrefix(p, []byte("\x1bP>|")) {
+		select {
+		case w.named <- struct{}{}:
+		default:
+		}
+	}
 	if c.pictures != noPictures && w.pictures.form.CompareAndSwap(0, int32(c.pictures)) {
 		w.a.DrawsPictures()
 	}
@@ -132,13 +139,9 @@ func (w *viewer) setTheme() {
 	}
 }
 
-// setMouse tells the terminal what the viewer's can do, once that has answered. The input loop's
+// setMouse tells the terminal whether the viewer's reports the mouse in cells only. The input loop's
 // lock is held.
-func (w *viewer) setMouse() {
-	if w.inquiry.mouse && w.answers.all {
-		w.a.SetCellMouse(!w.answers.pixelMouse)
-	}
-}
+func (w *viewer) setMouse() { w.a.SetCellMouse(w.answers.mouse == cellMouse) }
 
 // awaitAnswers waits a little for late answers: after the end they would be typed at the viewer's
 // own shell.

@@ -53,6 +53,7 @@ type viewer struct {
 	// events are what the input loop has for the loop.
 	events    chan event
 	recolored chan struct{} // 1 deep: see recolor
+	named     chan struct{} // 1 deep: the viewer's terminal has said its name
 }
 
 // newViewer returns a viewer of a's terminal whose loops do not run yet.
@@ -62,13 +63,12 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		interactive: s.interactive(), draws: s.Draws(),
 		readOnly: a.ReadOnly(),
 		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog),
-		recolored: make(chan struct{}, 1)}
+		recolored: make(chan struct{}, 1), named: make(chan struct{}, 1)}
 	w.front = newFront(w.draws)
 	if w.interactive {
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
 	}
 	w.inquiry.asks = !o.Unasked && s.mayAsk()
-	w.inquiry.mouse = w.inquiry.asks && w.window.Pixels.Known()
 	w.out = &w.mouse
 	w.mouse.out = s.Stdout()
 	w.typed = newInputLoop(w, s.Stdin())
@@ -137,6 +137,8 @@ func (w *viewer) watch(first []byte) Ending {
 			w.inquiry.stale = w.inquiry.asks
 		case <-w.recolored:
 			w.inquiry.stale = w.inquiry.themed
+		case <-w.named:
+			w.inquiry.named = true
 		case <-w.a.Calls():
 			if w.draws {
 				w.att.called(time.Now())
@@ -173,10 +175,11 @@ func (w *viewer) watch(first []byte) Ending {
 func (w *viewer) between() error {
 	mouse, pixels, encoding := w.mouseDue()
 	w.noProgress = w.noProgress || w.draws && w.a.ProgressOver()
-	if !w.inquiry.stale && !mouse && !w.noProgress || w.exited || !w.drawn && !w.a.Whole() {
+	asks := w.inquiry.stale || w.inquiry.named
+	if !asks && !mouse && !w.noProgress || w.exited || !w.drawn && !w.a.Whole() {
 		return nil
 	}
-	text := w.colorsAgain()
+	text := w.moreQuestions()
 	if mouse {
 		text += w.mouseMode(pixels, encoding)
 	}
