@@ -245,7 +245,6 @@ func (t *Term) flush() {
 	defer t.contain("held-back output")
 	t.flushAt = time.Time{}
 	t.screen.Flush(t.h)
-	t.screen.EndProgress(t.h)
 	t.h.Fed()
 }
 
@@ -291,5 +290,6 @@ func (t *Term) exit(st ExitStatus) {
 func (t *Term) flushLast() {
 	defer t.contain("the last output")
 	t.screen.Flush(t.h)
+	t.screen.EndProgress(t.h)
 	t.h.Fed()
 }
