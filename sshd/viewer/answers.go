@@ -23,8 +23,9 @@ const (
 // support") and for its name (XTVERSION).
 const askKind = "\x1b]99;i=termhost:p=?;\x1b\\\x1b[>q"
 
-// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). Only one
-// that has said its name is asked: macOS's Terminal, which does not, prints a part of the question.
+// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). Only
+// one that has said its name is asked: macOS's Terminal, which does not, prints a part of the
+// question.
 const askMouse = "\x1b[?1016$p"
 
 // askLast asks a terminal for its attributes (DA1). Every terminal answers that, so all answers

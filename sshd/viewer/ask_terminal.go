@@ -139,8 +139,8 @@ func (w *viewer) setTheme() {
 	}
 }
 
-// setMouse tells the terminal whether the viewer's reports the mouse in cells only. The input loop's
-// lock is held.
+// setMouse tells the terminal whether the viewer's reports the mouse in cells only. The input
+// loop's lock is held.
 func (w *viewer) setMouse() { w.a.SetCellMouse(w.answers.mouse == cellMouse) }
 
 // awaitAnswers waits a little for late answers: after the end they would be typed at the viewer's
