@@ -136,7 +136,7 @@ func (w *viewer) watch(first []byte) Ending {
 		case <-w.a.Followed():
 			w.inquiry.stale = w.inquiry.asks
 		case <-w.recolored:
-			w.inquiry.stale = w.inquiry.themed
+			w.inquiry.stale = w.inquiry.stale || w.inquiry.themed
 		case <-w.named:
 			w.inquiry.named = true
 		case <-w.a.Calls():
