@@ -27,6 +27,8 @@ type TerminalMeta struct {
 	// has; "": that is unknown.
 	Stopped   bool   `json:"stopped"`
 	StoppedBy string `json:"stoppedBy"`
+	// Progress is what the program says of its progress (OSC 9;4); zero: nothing.
+	Progress Progress `json:"progress"`
 	// Guarded: what agents type waits for a person's approval.
 	Guarded bool `json:"guarded"`
 	// Holder is the display name of the terminal's holder: ann, ann/claude-infra (a client with
@@ -57,6 +59,12 @@ type Status struct {
 	State string `json:"state"` // "working", "waiting", "done" or "failed"
 	Text  string `json:"text,omitempty"`
 	Since string `json:"since"` // RFC 3339, UTC
+}
+
+// Progress is how far a terminal's program is, as it says itself.
+type Progress struct {
+	State   string `json:"state"`   // "normal", "error", "indeterminate" or "paused"
+	Percent int    `json:"percent"` // 0..100; 0 if it is indeterminate
 }
 
 // LastCommand is the state of a command: {"running":true}, {"exitCode":1}, or with neither if it
@@ -162,6 +170,9 @@ func (m *TerminalMeta) appendMeta(dst []byte, asks []TerminalAsk) []byte {
 	}
 	if m.StoppedBy != "" {
 		dst = appendStringField(dst, "stoppedBy", m.StoppedBy)
+	}
+	if m.Progress != (Progress{}) {
+		dst = append(appendField(dst, "progress"), Encode(m.Progress)...)
 	}
 	if m.Guarded {
 		dst = appendBoolField(dst, "guarded", true)

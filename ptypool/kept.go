@@ -138,7 +138,7 @@ func (p *Pool) Take(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 		px := b.pixels(s.Cols, s.Rows)
 		_ = b.Resize(s.Cols, s.Rows, px) // it fails when the program has ended
 		t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
-		t.pixels = px
+		t.setPixels(px)
 		t.in.to = b
 		return t, nil
 	})

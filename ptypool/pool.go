@@ -151,7 +151,7 @@ func (p *Pool) StartExact(s Spec, exact io.WriteCloser, h Handler) (*Term, error
 	}
 	b.exact = exact
 	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
-	t.pixels = s.Pixels
+	t.setPixels(s.Pixels)
 	t.in.to = b
 	t.keepLog(&s.Keep)
 	return p.run(t)

@@ -36,7 +36,7 @@ func (p *Pool) Prepare(s Spec, piped bool, h Handler) (*Prepared, error) {
 	p.complete(&s)
 	b := &lateBackend{decided: make(chan struct{})}
 	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
-	t.pixels = s.Pixels
+	t.setPixels(s.Pixels)
 	if piped {
 		t.lines = &vt.LineEnds{}
 	} else {

@@ -290,5 +290,6 @@ func (t *Term) exit(st ExitStatus) {
 func (t *Term) flushLast() {
 	defer t.contain("the last output")
 	t.screen.Flush(t.h)
+	t.screen.EndProgress(t.h)
 	t.h.Fed()
 }

@@ -25,7 +25,13 @@ func ClampSize(cols, rows int) (int, int) {
 const maxPixels = 1<<16 - 1
 
 // Pixels is the size of a window in pixels; 0: it is unknown.
-type Pixels struct{ Width, Height int }
+type Pixels struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// Known reports whether the size is known.
+func (px Pixels) Known() bool { return px.Width > 0 && px.Height > 0 }
 
 // In returns the pixels of what ClampSize leaves of a window of cols by rows cells.
 func (px Pixels) In(cols, rows int) Pixels {
@@ -105,9 +111,15 @@ func (t *Term) ResizeTo(cols, rows int, px Pixels) error {
 			return err
 		}
 	}
-	t.pixels = px
 	t.screen.Resize(cols, rows)
+	t.setPixels(px)
 	return nil
+}
+
+// setPixels records the size of the window in pixels.
+func (t *Term) setPixels(px Pixels) {
+	t.pixels = px
+	t.screen.SetPixels(px.Width, px.Height)
 }
 
 // Feed feeds output to a virtual terminal. The lock must be held. p is not retained. Feeding a

@@ -84,3 +84,77 @@ func TestLateAnswersAreNotTyped(t *testing.T) {
 		t.Errorf("the screen has\n%s\nnot\n%s", got, want)
 	}
 }
+
+// themed shows all keys, and is told when the terminal turns dark or light.
+const themed = `new -n work -- stty raw -echo; printf '\033[?2031hready'; exec cat -v`
+
+// last ends each round of questions.
+const last = "\x1b[c"
+
+// tellsColours says what colours the terminal has.
+func (p *person) tellsColours(background string) {
+	p.typeIn("\x1b]10;#888888\x07\x1b]11;#" + background + "\x07\x1b]12;#888888\x07\x1b[?62c")
+}
+
+func TestAProgramIsToldWhenTheViewersTerminalTurnsDarkOrLight(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	p := r.open(r.dial("alice"), 80, 24, themed)
+	p.sees("\x1b[?2031h" + questions)
+	p.sees("ready")
+	p.tellsColours("ffffff")
+	p.sees("^[[?997;2n")
+	report := "\x1b[?997;1n"
+	for _, piece := range []string{report[:4], report[4:]} {
+		p.typeIn(piece)
+	}
+	p.sees(questions + last)
+	p.tellsColours("000000")
+	p.sees("^[[?997;1n")
+	for range 2 { // a terminal may repeat what it has said
+		p.typeIn("\x1b[O\x1b[I\x1b[I")
+		p.sees(questions + last)
+	}
+	p.tellsColours("eeeeee")
+	p.sees("^[[?997;2n")
+	p.typeIn("END")
+	p.sees("END")
+	if got, want := r.screen(), "ready^[[?997;2n^[[?997;1n^[[?997;2nEND"; got != want {
+		t.Errorf("the program was typed\n%s\nnot\n%s", got, want)
+	}
+	p.typeIn("\x1cd")
+	p.sees("\x1b[?2031l")
+	if n := strings.Count(p.out.all(), questions); n != 4 {
+		t.Errorf("the terminal was asked %d times", n)
+	}
+	if n := strings.Count(p.out.all(), "\x1b[?2031h"); n != 1 {
+		t.Errorf("it was told %d times to report", n)
+	}
+}
+
+func TestWhoBecomesTheHolderIsAskedForColours(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
+	p := r.open(r.dial("alice"), 80, 24, themed)
+	p.sees(questions)
+	p.tellsColours("000000")
+	other := r.open(r.dial("bob"), 80, 24, "attach work")
+	other.sees("ready")
+	if out := other.out.all(); strings.Contains(out, questions) || strings.Contains(out, "2031") {
+		t.Errorf("a viewer who does not hold the claim is asked: %q", out)
+	}
+	for _, step := range []struct {
+		who    *person
+		is     string
+		report string
+	}{{other, "ffffff", "^[[?997;2n"}, {p, "000000", "^[[?997;1n"}, {other, "ffffff", "^[[?997;2n"}} {
+		step.who.typeIn("\x1cc")
+		step.who.sees(questions + last)
+		step.who.tellsColours(step.is)
+		p.sees(step.report)
+	}
+	// Going to a terminal of one's own, and leaving the keyboard to whom it came from.
+	other.typeIn("\x1c+")
+	other.sees(questions + last)
+	p.sees(questions + last)
+}

@@ -31,7 +31,8 @@ func picturesOf(t *testing.T) (sixel, file string) {
 }
 
 // A viewer whose terminal says by its name that it draws pictures gets each over its box, in its own
-// form, once; and again when the screen is drawn anew. Others see the boxes.
+// form, once; and again when the screen is drawn anew. Others see the boxes. The cells of x/crypto's
+// window have 8 by 8 pixels.
 func TestPicturesAreDrawnInTerminalsThatTakeThem(t *testing.T) {
 	t.Parallel()
 	sixel, file := picturesOf(t)
@@ -60,13 +61,13 @@ func TestPicturesAreDrawnInTerminalsThatTakeThem(t *testing.T) {
 				}
 				return
 			}
-			p.sees(fmt.Sprintf(c.all, 20, 3))
+			p.sees(fmt.Sprintf(c.all, 20, 6))
 			if !strings.Contains(p.out.all(), c.form) {
 				t.Errorf("it is not where its box is: %q", p.out.all())
 			}
 			p.typeIn(file + "\r")
-			p.sees(fmt.Sprintf(c.all, 10, 2))
-			again := regexp.MustCompile(regexp.QuoteMeta(fmt.Sprintf(c.all, 20, 3)))
+			p.sees(fmt.Sprintf(c.all, 10, 4))
+			again := regexp.MustCompile(regexp.QuoteMeta(fmt.Sprintf(c.all, 20, 6)))
 			if n := len(again.FindAllString(p.out.all(), -1)); n != 1 {
 				t.Errorf("the first picture is drawn %d times", n)
 			}
@@ -75,8 +76,8 @@ func TestPicturesAreDrawnInTerminalsThatTakeThem(t *testing.T) {
 			q.sees("▣")
 			q.typeIn(answersKind(name))
 			r.ssh("alice", "", "send --enter draw /dev/null")
-			q.sees(fmt.Sprintf(c.all, 20, 3))
-			q.sees(fmt.Sprintf(c.all, 10, 2))
+			q.sees(fmt.Sprintf(c.all, 20, 6))
+			q.sees(fmt.Sprintf(c.all, 10, 4))
 		})
 	}
 }

@@ -44,25 +44,30 @@ type Attach struct {
 	kickedBy error         // set before kicked is closed, under Host.mu
 
 	// Guarded by the Term's lock.
-	cols, rows int             // of the window
-	pixels     Pixels          // of it
-	theme      *theme          // nil: unknown
-	scrolled   uint64          // viewers.scrolled() when the viewer was sent output last
-	picture    vt.Picture      // what the viewer was drawn by Cover or Covered
-	x, y       int             // where on the screen the window was drawn to begin
-	rung       uint64          // attention.bells when the viewer's bell was rung last
-	hasTyped   bool            // a key was typed at the window
-	fitted     <-chan struct{} // closed drawTime after a change of size; nil: that is over
-	held       []byte          // typed, but may be the start of a report: see Input
-	lost       lostKeys
-	closed     bool
+	cols, rows int    // of the window
+	pixels     Pixels // of it
+	theme      *theme // nil: unknown
+	cellMouse  bool   // the viewer's terminal cannot report the mouse in pixels
+	inPixels   bool   // it does now
+	// progressOver: see ProgressOver.
+	progressOver bool
+	scrolled     uint64          // viewers.scrolled() when the viewer was sent output last
+	picture      vt.Picture      // what the viewer was drawn by Cover or Covered
+	x, y         int             // where on the screen the window was drawn to begin
+	rung         uint64          // attention.bells when the viewer's bell was rung last
+	hasTyped     bool            // a key was typed at the window
+	fitted       <-chan struct{} // closed drawTime after a change of size; nil: that is over
+	held         []byte          // typed, but may be the start of a report: see Input
+	lost         lostKeys
+	closed       bool
 
 	took   atomic.Pointer[string] // see Took
 	notes  chan Note              // see Notes
 	asking chan struct{}          // 1 deep: see AskingChanged
 
-	calls   chan struct{} // 1 deep: see Calls
-	watcher *watcher      // nil: there is no window
+	calls    chan struct{} // 1 deep: see Calls
+	followed chan struct{} // 1 deep: see Followed
+	watcher  *watcher      // nil: there is no window
 }
 
 // theme has the colours of a viewer's own terminal: foreground, background, cursor.

@@ -31,6 +31,7 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 		sub:   h.store.NewSubscriber(true),
 		notes: make(chan Note, noteBacklog), asking: make(chan struct{}, 1), since: h.now(),
 		kicked: make(chan struct{}), calls: make(chan struct{}, 1),
+		followed: make(chan struct{}, 1),
 	}
 	if first, err = a.begin(); err != nil {
 		return nil, nil, err

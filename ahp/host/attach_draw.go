@@ -143,6 +143,14 @@ func (a *Attach) Restore() []byte {
 	return a.t.term.Screen().AppendRestore(nil)
 }
 
+// Whole reports whether all output has been pulled, and that ends outside of escape sequences: what
+// is written next to a viewer that was sent all of it becomes no part of one.
+func (a *Attach) Whole() bool {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return !a.t.term.Screen().InSequence() && a.sub.Lag(a.t.ch) == 0
+}
+
 // ReportsFocus reports whether the program has asked for reports of the focus.
 func (a *Attach) ReportsFocus() bool {
 	a.t.term.Lock()

@@ -76,6 +76,20 @@ func (a *Attach) leaveLocked() {
 	}
 }
 
+// Followed returns a channel that gets a value when the terminal begins to have this viewer's size
+// and colours.
+func (a *Attach) Followed() <-chan struct{} { return a.followed }
+
+func (a *Attach) tellFollowedLocked() {
+	if a == nil {
+		return
+	}
+	select {
+	case a.followed <- struct{}{}:
+	default:
+	}
+}
+
 // SetTheme sets the colours of the viewer's own terminal. While the terminal has the size of this
 // viewer, it answers the program's queries with these colours.
 func (a *Attach) SetTheme(fg, bg, cursor vt.RGB) {

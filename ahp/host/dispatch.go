@@ -84,6 +84,7 @@ func (t *Terminal) apply(s step, a ahp.Action, next claimant) (reason string) {
 	}
 	switch a := a.(type) {
 	case ahp.TerminalInput:
+		a.Data = t.cellsToPixels(a.Data)
 		return t.input(s, a)
 	case ahp.TerminalResized:
 		t.viewers.pixels = Pixels{} // AHP has none

@@ -66,6 +66,7 @@ func (e events) Fed() {
 	e.t.output.content.fed(e.t.channel(), e.t.term.Screen())
 	e.t.log.keepCheckpoint()
 	e.t.recorder.keep()
+	e.t.noteProgress()
 	if e.t.kept.replay == nil {
 		e.t.waiting.noteActivity()
 		e.t.waiting.noteOutput()
@@ -236,6 +237,8 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	t.commands.finishLast(st.Code)
 	t.life.exited = true
 	t.status.over()
+	t.term.Screen().EndProgress(nil) // it is left if the parser panicked
+	t.noteProgress()
 	t.approvals.endTrust(errTrustEnded)
 	t.approvals.dropHeld(nil, ErrExited, anyHeld)
 	t.approvals.dropPermissions(func(*permission) bool { return true })

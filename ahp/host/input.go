@@ -109,10 +109,7 @@ func (a *Attach) typeLocked(p []byte, again bool, active func()) error {
 			return ErrBusy
 		}
 	}
-	if cols, rows := screen.Size(); a.hasWindow() && (a.cols < cols || a.rows < rows) {
-		p = keyboard.MoveMouse(p, screen.MouseEncoding(), a.x, a.y) // it shows a part
-	}
-	err := a.t.typeKeys(a.step(), p)
+	err := a.t.typeKeys(a.step(), a.mouseLocked(p))
 	if err != ErrBusy {
 		a.held = nil
 	}

@@ -51,6 +51,8 @@ type Info struct {
 	// that is unknown.
 	Stopped   bool   `json:"stopped,omitempty"`
 	StoppedBy string `json:"stoppedBy,omitempty"`
+	// Progress is what the program says of its progress (OSC 9;4); zero: nothing.
+	Progress ahp.Progress `json:"progress,omitzero"`
 	// PrintedAt is when the program has printed something last, in UTC; zero: not since the host
 	// has begun.
 	PrintedAt time.Time `json:"printedAt,omitzero"`
@@ -143,6 +145,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 		Quiet: quiet, AskedBy: askedBy,
 		Holder: holder.text(), Mine: holder.yours(p),
 		Stopped: s.Termhost.Stopped, StoppedBy: Printable(s.Termhost.StoppedBy),
+		Progress:  s.Termhost.Progress,
 		HeldSince: heldSince, HeldBy: holder.principal, Cwd: Printable(s.Cwd),
 	}
 	if s.LastCommand != nil {

@@ -39,6 +39,7 @@ func (l *terminalLog) keep() {
 	s := t.ch.Summary()
 	l.outline = journal.Outline{
 		Title: s.Title, Renamed: t.renamed, Cwd: s.Cwd, Cols: s.Cols, Rows: s.Rows,
+		Pixels: t.viewers.pixels,
 		Holder: storedHolder(t.keyboard.holder), Decided: true,
 	}
 	if h.folders == "" {
@@ -49,7 +50,7 @@ func (l *terminalLog) keep() {
 		log = journal.Place{}
 	}
 	t.warn(l.journal.Begin(h.folders.New(), log, &h.spares, l.describe()))
-	l.checkpoint(nil, "")
+	l.checkpoint(journal.Snapshot{})
 	if t.recorder.recorded || h.recordsNew(t) {
 		begin := journal.Snapshot{Outline: l.outline}
 		if err := t.recorder.begin(t.origin.creator.ID, begin); err != nil {
@@ -143,6 +144,18 @@ func (l *terminalLog) recordWaits(w *journal.Waits) {
 	}
 }
 
+// recordPixels logs the size of the window in pixels, if it is another one: the boxes that pictures
+// have on the screen depend on it.
+func (l *terminalLog) recordPixels(px Pixels) {
+	if px == l.outline.Pixels || l.t.kept.replay != nil {
+		return
+	}
+	l.outline.Pixels = px
+	if l.end == nil {
+		l.recordEvent(journal.Event{Pixels: &px}, l.when())
+	}
+}
+
 func (l *terminalLog) recordEvent(ev journal.Event, at time.Time) {
 	l.t.warn(l.journal.Record(termlog.Event, at, ev.Encode()))
 }
@@ -161,17 +174,19 @@ func (l *terminalLog) keepCheckpoint() {
 	}
 	if screen := l.t.term.Screen(); !screen.InSequence() {
 		marks := screen.AppendReports(screen.AppendMarks(nil))
+		modes := string(screen.AppendMousePixels(nil))
 		if copied := screen.AppendCopied(nil); len(copied) <= l.t.host.logBytes()/copiedShare {
 			marks = append(marks, copied...)
 		}
-		l.checkpoint(screen.AppendRedraw(nil, vt.Redraw{}), string(marks))
+		l.checkpoint(journal.Snapshot{Marks: string(marks), Modes: modes,
+			Redraw: screen.AppendRedraw(nil, vt.Redraw{})})
 	}
 }
 
-func (l *terminalLog) checkpoint(redraw []byte, marks string) {
+// checkpoint logs s, with the rest of what it consists of.
+func (l *terminalLog) checkpoint(s journal.Snapshot) {
 	t := l.t
-	s := journal.Snapshot{Outline: l.outline, Position: t.ch.Position(), Marks: marks,
-		Redraw: redraw}
+	s.Outline, s.Position = l.outline, t.ch.Position()
 	t.warn(l.journal.Checkpoint(&s, t.host.now()))
 }
 

@@ -60,6 +60,7 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 		return err
 	}
 	t.ch = ch
+	t.viewers.pixels = o.Pixels
 	h.names[name] = t
 	return nil
 }

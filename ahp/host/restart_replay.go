@@ -38,6 +38,12 @@ func (p *keptLog) read(log *termlog.Log) error {
 	}
 	t.ch.Adopt(rp.draft, t.log.trail)
 	p.replay = nil
+	t.noteProgress()
+	if !t.life.exited { // an older host has not logged the pixels
+		px := t.term.Pixels()
+		t.term.Screen().SetPixels(px.Width, px.Height)
+		t.log.recordPixels(px)
+	}
 	for _, a := range rp.missing {
 		t.log.append(a, nil)
 	}
@@ -135,8 +141,10 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 		t.output.lastTitle = o.Title
 	}
 	screen := t.term.Screen()
+	screen.SetPixels(o.Pixels.Width, o.Pixels.Height)
 	screen.Feed([]byte(s.Marks), nil)
 	screen.Feed(s.Redraw, nil)
+	screen.Feed([]byte(s.Modes), nil)
 	if last := o.Last; first && last != nil && !last.Over {
 		t.commands.running, t.commands.startedAt = last.ID, last.Began
 		rp.draft.Append(last.Executed(), nil)
@@ -173,6 +181,9 @@ func (rp *replay) resize(cols, rows int) {
 func (rp *replay) Event(payload []byte) {
 	t := rp.t
 	ev, a := journal.ParseEvent(payload)
+	if px := ev.Pixels; px != nil {
+		t.term.Screen().SetPixels(px.Width, px.Height)
+	}
 	if ev.Parsed || a == nil {
 		return
 	}
@@ -205,6 +216,7 @@ func (rp *replay) finish() {
 	if t.life.exited {
 		rp.at = t.log.end.At
 		t.term.Screen().Flush(events{t})
+		t.term.Screen().EndProgress(events{t})
 		events{t}.Fed()
 		t.commands.finishLast(t.log.end.Code)
 	} else if t.log.trail.End() > rp.draft.Position() {

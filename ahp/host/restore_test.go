@@ -418,3 +418,31 @@ func TestWhoeverSharedATerminalMaySoAgainAfterARestart(t *testing.T) {
 		t.Errorf("listed: %v, %v", list, err)
 	}
 }
+
+// A picture takes cells, whose pixels the log has: without them the output would have other
+// positions after a restart.
+func TestPicturesAreAsLargeAfterARestartAsBefore(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	const sixels = `\033P0;1q"1;1;200;48#1;2;100;0;0!200~\033\\`
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
+		Pixels: host.Pixels{Width: 1000, Height: 720},
+		Argv:   sh("stty -icanon -echo; printf '" + sixels + "one'; head -c 1; printf '" + sixels + "two'; exec cat")})
+	hosttest.Check(t, err)
+	v := attach(t, h, carol, "x", host.AttachOptions{Cols: 100, Rows: 30,
+		Pixels: host.Pixels{Width: 1000, Height: 720}})
+	v.shows("one")
+	v.a.ResizeTo(100, 30, host.Pixels{Width: 2000, Height: 1440})
+	hosttest.Check(t, v.a.Input([]byte("x")))
+	v.shows("two")
+	was := logged(t, h, term)
+	if !strings.Contains(was.screen, "200×48") {
+		t.Fatalf("the screen has no picture: %s", was.screen)
+	}
+	later := after(t, killed(t, h))
+	is := logged(t, later, find(t, later, "x"))
+	content, _, _ := strings.Cut(is.json, `"lifecycle"`)
+	if is.screen != was.screen || !strings.HasPrefix(was.json, content) {
+		t.Errorf("the screen is\n%s\nand the content %s\nnot\n%s\nand %s", is.screen, content, was.screen, was.json)
+	}
+}

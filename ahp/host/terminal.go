@@ -32,6 +32,7 @@ type Terminal struct {
 	waiting   waiting
 	commands  commands
 	status    status
+	progress  progress
 	output    output
 	log       terminalLog
 	kept      keptLog

@@ -5,8 +5,11 @@ type viewers struct {
 	t *Terminal
 	// windows has those that may type and have a window, the last active one at the end. One that
 	// nobody has typed at stands before the one that the terminal follows: looking resizes nobody.
-	windows    []*Attach
-	open       []*Attach // all that have a window
-	pixels     Pixels    // of the window whose size the terminal gets next
-	pulledBack uint64    // lines of scrollback that resizes brought back to the screen
+	windows []*Attach
+	open    []*Attach // all that have a window
+	leads   *Attach   // the one that the terminal followed when it was fitted last; nil: none
+	pixels  Pixels    // of the window whose size the terminal gets next
+	// mousePixels: the program got the mouse in pixels when the terminal was fitted last.
+	mousePixels bool
+	pulledBack  uint64 // lines of scrollback that resizes brought back to the screen
 }

@@ -32,6 +32,10 @@ func (v *viewers) followed() *Attach {
 func (v *viewers) fit() {
 	t := v.t
 	a := v.followed()
+	if a != v.leads {
+		v.leads = a
+		a.tellFollowedLocked()
+	}
 	if a == nil {
 		return
 	}
@@ -42,7 +46,22 @@ func (v *viewers) fit() {
 			_ = t.exec.input([]byte(report), typesNow) // a program that does not read gets none
 		}
 	}
+	screen.SetCellMouse(a.cellMouse)
 	t.giveSize(a.cols, a.rows, a.pixels)
+	v.fitMouse()
+}
+
+// fitMouse has the viewers see to how their terminals report the mouse, if that has changed without
+// output.
+func (v *viewers) fitMouse() {
+	on := v.t.term.Screen().MousePixels()
+	if on == v.mousePixels {
+		return
+	}
+	v.mousePixels = on
+	for _, a := range v.open {
+		a.sub.Wake()
+	}
 }
 
 // giveSize gives the terminal a size, if it has another. The Term's lock is held.
@@ -97,5 +116,7 @@ func (t *Terminal) resizeTerm(cols, rows int) error {
 	if t.term.ResizeTo(cols, rows, t.viewers.pixels) != nil {
 		return ErrExited
 	}
+	t.log.recordPixels(t.term.Pixels())
+	t.viewers.fitMouse()
 	return nil
 }

@@ -89,6 +89,7 @@ func (w *waiting) check() {
 		return // it has no terminal, or is about to end
 	}
 	w.noteStopped()
+	t.endProgress(line)
 	// What has not been read yet may wake a program that the look finds waiting.
 	at, signs, read := w.foregroundLocked(line), l.signs, t.term.InputRead()
 	suspect := at.Command && t.commands.integrated && at.Group == at.Leader

@@ -27,6 +27,9 @@ type Event struct {
 	Missed map[string]*Missed `json:"missed,omitempty"`
 	Status *Status            `json:"status,omitempty"` // nil: it does not change
 	Waits  *Waits             `json:"waits,omitempty"`  // likewise
+	// Pixels is the size of the window from now on, in pixels, by which pictures are measured; nil:
+	// it does not change.
+	Pixels *ptypool.Pixels `json:"pixels,omitempty"`
 }
 
 // Encode returns the payload of an Event record.
@@ -90,6 +93,8 @@ type Snapshot struct {
 	Redraw []byte `json:"-"`
 	// Marks do the same for shell integration and for what was copied last (OSC 52).
 	Marks string `json:"marks,omitempty"`
+	// Modes follow the redraw, which has the modes of viewers' terminals in their place.
+	Modes string `json:"modes,omitempty"`
 }
 
 // Encode returns the payload: the length of the JSON (uint32, little endian), the JSON, and the

@@ -5,15 +5,19 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ptypool"
 )
 
 // Outline is the state of a terminal that listings show, after the actions so far.
 type Outline struct {
-	Title     string     `json:"title"`
-	Renamed   bool       `json:"renamed,omitempty"` // a person has set the title, for good
-	Cwd       string     `json:"cwd,omitempty"`
-	Cols      int        `json:"cols"`
-	Rows      int        `json:"rows"`
+	Title   string `json:"title"`
+	Renamed bool   `json:"renamed,omitempty"` // a person has set the title, for good
+	Cwd     string `json:"cwd,omitempty"`
+	Cols    int    `json:"cols"`
+	Rows    int    `json:"rows"`
+
+	Pixels ptypool.Pixels `json:"pixels,omitzero"` // of the window
+
 	Holder    Holder     `json:"holder"`
 	Loans     *Loans     `json:"loans,omitempty"` // nil: the claim is not on loan
 	Owner     *OwnerMark `json:"owner,omitempty"` // of a client-executed terminal; nil: not yet

@@ -121,6 +121,9 @@ func (d *Description) follow(rec termlog.Record) bool {
 		d.Outline.ApplyMissed(ev.Missed)
 		d.Outline.ApplyStatus(ev.Status)
 		d.Outline.ApplyWaits(ev.Waits)
+		if ev.Pixels != nil {
+			d.Outline.Pixels = *ev.Pixels
+		}
 		if a != nil {
 			d.Outline.Apply(a, ev, rec.Time)
 		}

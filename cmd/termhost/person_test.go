@@ -173,10 +173,11 @@ func (p *person) sane(ts *testscript.TestScript) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v, answers := vt.New(80, 24, vt.Options{}), &vtAnswers{}
+	v.SetPixels(640, 384) // without them there is no mode 1016
 	v.Feed(p.output, answers)
 	answers.text = ""
 	for _, mode := range []int{1, 5, 6, 9, 12, 45, 47, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006,
-		1015, 1016, 1049, 2004, 2026} {
+		1015, 1016, 1049, 2004, 2026, 2031} {
 		v.Feed(fmt.Appendf(nil, "\x1b[?%d$p", mode), answers)
 		if want := fmt.Sprintf("\x1b[?%d;2$y", mode); answers.text != want {
 			ts.Fatalf("mode %d is not off: %q, want %q", mode, answers.text, want)

@@ -110,7 +110,7 @@ func TestProgramsStartWithNobodyAttached(t *testing.T) {
 const asking = `stty raw -echo
 printf 'ready\r\n'
 IFS= read -rsN1 k
-printf '\033[c\033[>c\033[6n\033]11;?\033\\\033[?2026$p\033[>q\033[?u\033[14t\033P$qm\033\\\033[5nasked\r\n'
+printf '\033[c\033[>c\033[6n\033]11;?\033\\\033[?2026$p\033[>q\033[?u\033[14t\033[18t\033P$qm\033\\\033[5nasked\r\n'
 got=
 while IFS= read -rsN1 c && [ "$c" != '!' ]; do got+=$c; done
 stty sane
@@ -119,11 +119,11 @@ echo finished
 read x
 `
 
-// answers match the answers to these queries, each exactly one.
+// answers match the answers to these queries, each exactly one. The size in pixels is unknown.
 var answers = []string{
 	`\\E\[\?[0-9;]+c`, `\\E\[>[0-9;]+c`, `\\E\[[0-9]+;[0-9]+R`,
 	`\\E\]11;rgb:[0-9a-f/]+\\E\\\\`, `\\E\[\?2026;[0-4]\$y`,
-	`\\EP>\|[^\\]*\\E\\\\`, `\\E\[\?0u`, `\\E\[4;[0-9]+;[0-9]+t`,
+	`\\EP>\|[^\\]*\\E\\\\`, `\\E\[\?0u`, `\\E\[8;[0-9]+;[0-9]+t`,
 	`\\EP1\$r[0-9;:]*m\\E\\\\`, `\\E\[0n`,
 }
 

@@ -49,6 +49,9 @@ type Answers struct {
 	// Asked reports whether p is an answer that was asked for and has not come, or the beginning of
 	// one, if only ESC; nil: none is.
 	Asked func(p []byte) bool
+	// Focused, if not nil, is told when a report of the focus comes, whether it is for the program
+	// or not.
+	Focused func(in bool)
 	// Focus reports whether the program has asked for reports of the focus; nil: it has.
 	Focus func() bool
 	// Now is the clock. It must be set.
@@ -330,8 +333,13 @@ func (a *Answers) control(p []byte, skip int) (n int, is answerKind) {
 		return i + 1, answerNone
 	case isAnswer(p[2:i], p[i]):
 		return i + 1, answerWhole
-	case skip == 0 && i == 2 && (p[i] == 'I' || p[i] == 'O') && a.Focus != nil && !a.Focus():
-		return i + 1, answerPart
+	case skip == 0 && i == 2 && (p[i] == 'I' || p[i] == 'O'):
+		if a.Focused != nil {
+			a.Focused(p[i] == 'I')
+		}
+		if a.Focus != nil && !a.Focus() {
+			return i + 1, answerPart
+		}
 	}
 	return i + 1, answerNone
 }

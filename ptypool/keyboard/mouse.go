@@ -12,15 +12,25 @@ import (
 const (
 	mouseX10   = 0
 	mouseUTF8  = 1005
+	mouseSGR   = 1006
 	mouseURXVT = 1015
-	mousePixel = 1016
 )
 
 // MoveMouse returns p with the positions of its mouse reports moved by dx and dy cells. encoding is
-// the mode in which the terminal reports. A report in pixels stays, because the size of a cell is
-// not known, as does one whose encoding has no room for its position. What is pasted stays.
+// the mode in which the terminal reports. A report whose encoding has no room for its position
+// stays. What is pasted stays.
 func MoveMouse(p []byte, encoding, dx, dy int) []byte {
-	if encoding == mousePixel || !bytes.Contains(p, []byte("\x1b[")) {
+	return changeMouse(p, encoding, func(x, y int) (int, int) { return x + dx, y + dy })
+}
+
+// ChangeMouse returns p with other positions in its mouse reports, which are those of mode 1006, or
+// of 1016 where they are in pixels. What is pasted stays.
+func ChangeMouse(p []byte, to func(x, y int) (int, int)) []byte {
+	return changeMouse(p, mouseSGR, to)
+}
+
+func changeMouse(p []byte, encoding int, to func(x, y int) (int, int)) []byte {
+	if !bytes.Contains(p, []byte("\x1b[")) {
 		return p
 	}
 	var out []byte
@@ -30,17 +40,17 @@ func MoveMouse(p []byte, encoding, dx, dy int) []byte {
 			return append(out, rest...)
 		}
 		out, rest = append(out, rest[:i]...), rest[i:]
-		n, moved := moveReport(rest, encoding, dx, dy)
+		n, moved := moveReport(rest, encoding, to)
 		out, rest = append(out, moved...), rest[n:]
 	}
 	return out
 }
 
 // moveReport returns the length of what p, which begins with CSI, begins with, and that with its
-// position moved if it is a mouse report.
-func moveReport(p []byte, encoding, dx, dy int) (n int, moved []byte) {
+// position changed if it is a mouse report.
+func moveReport(p []byte, encoding int, to func(x, y int) (int, int)) (n int, moved []byte) {
 	if len(p) > 2 && p[2] == 'M' && (encoding == mouseX10 || encoding == mouseUTF8) {
-		return moveX10(p, encoding == mouseUTF8, dx, dy)
+		return moveX10(p, encoding == mouseUTF8, to)
 	}
 	i := 2
 	for i < len(p) && (p[i] >= '0' && p[i] <= '9' || p[i] == ';' || i == 2 && p[i] == '<') {
@@ -58,24 +68,31 @@ func moveReport(p []byte, encoding, dx, dy int) (n int, moved []byte) {
 		return 2, p[:2]
 	}
 	moved = slices.Clone(p[:i-len(f[1])-len(f[2])-1])
-	moved = append(strconv.AppendInt(moved, int64(x+dx), 10), ';')
-	return i + 1, append(strconv.AppendInt(moved, int64(y+dy), 10), p[i])
+	x, y = to(x, y)
+	moved = append(strconv.AppendInt(moved, int64(x), 10), ';')
+	return i + 1, append(strconv.AppendInt(moved, int64(y), 10), p[i])
 }
 
 // moveX10 is moveReport for CSI M, behind which the button and the position stand as characters,
 // each 32 larger than it is.
-func moveX10(p []byte, wide bool, dx, dy int) (n int, moved []byte) {
-	n, moved = 3, slices.Clone(p[:3])
-	for _, by := range []int{0, dx, dy} {
+func moveX10(p []byte, wide bool, to func(x, y int) (int, int)) (n int, moved []byte) {
+	n = 3
+	var is [3]rune // the button, and the position
+	for i := range is {
 		if n >= len(p) {
 			return 2, p[:2] // its end is missing
 		}
-		c, size := rune(p[n]), 1
-		if wide {
-			c, size = utf8.DecodeRune(p[n:])
+		size := 1
+		if is[i] = rune(p[n]); wide {
+			is[i], size = utf8.DecodeRune(p[n:])
 		}
 		n += size
-		switch c += rune(by); {
+	}
+	x, y := to(int(is[1])-32, int(is[2])-32)
+	is[1], is[2] = rune(x+32), rune(y+32)
+	moved = slices.Clone(p[:3])
+	for _, c := range is {
+		switch {
 		case wide:
 			moved = utf8.AppendRune(moved, c)
 		case c > 0xff:

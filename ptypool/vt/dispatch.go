@@ -48,6 +48,10 @@ func (s *Screen) apply(seq []byte) verdict {
 	case 'c': // RIS
 		s.fullReset()
 		v = keep
+		if s.overProgress(true) == replace { // not every terminal resets it
+			s.output.repl = append(s.output.repl, "\x1bc"...)
+			v = replace
+		}
 	default:
 		v = keepIf(s.model.escapeSeq(seq))
 	}
@@ -121,7 +125,7 @@ func (s *Screen) control2(c *csiSeq) verdict {
 func (s *Screen) windowOp(c *csiSeq) verdict {
 	switch n := c.arg(0, 0); n {
 	case 14, 16, 18:
-		s.queries.size(&s.output, &s.model, n)
+		s.replySize(n)
 	case 22:
 		if c.arg(1, 0) != 1 { // 1 is the icon name alone
 			s.titles.push()

@@ -33,7 +33,8 @@
 // modes) is removed, because it would make a viewer's terminal differ from the
 // screen that the next viewer is drawn from. Of operating system commands a short list passes:
 // titles, colours, hyperlinks, working directory, progress, pointer shapes. Eight-bit controls
-// (U+0080 to U+009F) become their seven-bit forms.
+// (U+0080 to U+009F) become their seven-bit forms. Mode 1006 stands for 1016, whose pixels are
+// those of one viewer, and the end of a progress for the mark of the end of its command.
 //
 // A picture is replaced by a box of characters that names it: see pictures.go.
 //

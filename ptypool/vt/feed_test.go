@@ -83,7 +83,7 @@ var feedCases = []struct{ name, in, data, events string }{
 		`7:reply "\x1bP1$r0;1;31m\x1b\\", 7:reply "\x1bP1$r1;5r\x1b\\", 7:reply "\x1bP1$r0 q\x1b\\", 7:reply "\x1bP0$r\x1b\\"`},
 	{"XTGETTCAP", "\x1bP+q544e;6b75\x1b\\", "",
 		`0:reply "\x1bP1+r544e=787465726d2d323536636f6c6f72\x1b\\", 0:reply "\x1bP0+r6b75\x1b\\"`},
-	{"window sizes", "\x1b[14t\x1b[16t\x1b[18t", "", `0:reply "\x1b[4;80;160t", 0:reply "\x1b[6;16;8t", 0:reply "\x1b[8;5;20t"`},
+	{"window sizes", "\x1b[14t\x1b[16t\x1b[18t", "", `0:reply "\x1b[8;5;20t"`},
 	{"window reports and operations", "\x1b[11t\x1b[13t\x1b[20t\x1b[21t\x1b[8;50;50t\x1b[3;1;1t", "", ""},
 	{"kitty keyboard", "\x1b[?u\x1b[>5u\x1b[?u\x1b[<u\x1b[?u", "\x1b[>5u\x1b[<u",
 		`0:reply "\x1b[?0u", 5:reply "\x1b[?5u", 9:reply "\x1b[?0u"`},

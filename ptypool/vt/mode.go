@@ -72,7 +72,9 @@ type modes struct {
 	on            modeSet
 	touched       modeSet // private modes that the program has ever set or reset
 	mouse         uint16  // the current mouse tracking mode: 0, 9, 1000, 1002 or 1003
-	mouseEncoding uint16  // the current mouse encoding: 0, 1005, 1006, 1015 or 1016
+	mouseEncoding uint16  // the current mouse encoding: 0, 1005, 1006 or 1015
+	pixelMouse    bool    // the program has set 1016; the encoding is that of 1006
+	knowsPixels   bool    // 1016 is known now
 	cursorStyle   uint8   // DECSCUSR 0..6
 	modifyOther   uint8   // XTMODKEYS resource 4, modifyOtherKeys: 0..2
 	kittyUsed     bool    // the program has ever set kitty's keyboard flags
@@ -82,7 +84,7 @@ type modes struct {
 // reset sets every mode as at power-up.
 func (m *modes) reset() {
 	m.on = defaultModes
-	m.mouse, m.mouseEncoding = 0, 0
+	m.mouse, m.mouseEncoding, m.pixelMouse = 0, 0, false
 	m.cursorStyle, m.modifyOther = 0, 0
 }
 
@@ -112,8 +114,13 @@ func (m *modes) setPrivate(n int, on bool) (known bool) {
 	switch n {
 	case 9, 1000, 1002, 1003:
 		m.mouse = value
-	case 1005, 1006, 1015, 1016:
-		m.mouseEncoding = value
+	case 1005, 1006, 1015:
+		m.mouseEncoding, m.pixelMouse = value, false
+	case 1016: // viewers' terminals get 1006: see setModes
+		m.pixelMouse = on
+		if m.mouseEncoding = 0; on {
+			m.mouseEncoding = 1006
+		}
 	case 2031: // the host sends these reports: viewers' terminals are not told
 		m.set(modeTheme, on)
 		return false
@@ -126,6 +133,9 @@ func (m *modes) setPrivate(n int, on bool) (known bool) {
 	return true
 }
 
+// inPixels reports whether the program gets the positions of the mouse in pixels.
+func (m *modes) inPixels() bool { return m.pixelMouse && m.knowsPixels }
+
 // state returns whether a mode is set, and whether it is known.
 func (m *modes) state(n int, private bool) (on, known bool) {
 	if !private {
@@ -135,8 +145,10 @@ func (m *modes) state(n int, private bool) (on, known bool) {
 	switch n {
 	case 9, 1000, 1002, 1003:
 		return m.mouse == uint16(n), true
-	case 1005, 1006, 1015, 1016:
-		return m.mouseEncoding == uint16(n), true
+	case 1005, 1006, 1015:
+		return m.mouseEncoding == uint16(n) && !m.inPixels(), true
+	case 1016:
+		return m.pixelMouse, m.knowsPixels
 	case 2031:
 		return m.has(modeTheme), true
 	}
@@ -173,10 +185,11 @@ func (m *modes) keyboard(kitty uint8) keyboard.Modes {
 	}
 }
 
-// setModes is SM, RM, DECSET and DECRST. Unknown modes are removed from the sequence.
+// setModes is SM, RM, DECSET and DECRST. Unknown modes are removed from the sequence, and 1006
+// stands for 1016.
 func (s *Screen) setModes(c *csiSeq, on bool) verdict {
 	repl := append(append(s.output.repl[:0], "\x1b["...), c.prefixText()...)
-	known := 0
+	known, same := 0, true
 	for i := range c.n {
 		n := c.arg(i, 0)
 		if !s.model.setMode(n, c.prefix == '?', on) {
@@ -184,6 +197,9 @@ func (s *Screen) setModes(c *csiSeq, on bool) verdict {
 		}
 		if known > 0 {
 			repl = append(repl, ';')
+		}
+		if n == 1016 && c.prefix == '?' {
+			n, same = 1006, false
 		}
 		repl = strconv.AppendInt(repl, int64(n), 10)
 		known++
@@ -193,10 +209,10 @@ func (s *Screen) setModes(c *csiSeq, on bool) verdict {
 	}
 	s.model.updatePlain()
 	s.output.repl = append(repl, c.final)
-	switch known {
-	case c.n:
+	switch {
+	case known == c.n && same:
 		return keep
-	case 0:
+	case known == 0:
 		return drop
 	}
 	return replace

@@ -8,9 +8,8 @@ import (
 // oscNotify9 is OSC 9: a notification (iTerm2, "Proprietary Escape Codes"), or one of ConEmu's
 // functions, of which only progress (4) is harmless.
 func (s *Screen) oscNotify9(seq, rest []byte) verdict {
-	if bytes.HasPrefix(rest, []byte("4;")) {
-		s.progressUsed = true
-		return keep
+	if params, ok := bytes.CutPrefix(rest, []byte("4;")); ok {
+		return s.oscProgress(params)
 	}
 	if !conEmu(rest) {
 		s.output.notify(seq, string(rest))

@@ -77,9 +77,9 @@ func (s *Screen) oscBody(seq, body []byte) verdict {
 	case 52:
 		s.oscClipboard(seq, rest)
 	case 133:
-		s.shell.finalTerm(o, &s.model, string(rest))
+		return s.overProgress(s.shell.finalTerm(o, &s.model, string(rest)))
 	case 633:
-		s.shell.vscode(o, &s.model, string(rest))
+		return s.overProgress(s.shell.vscode(o, &s.model, string(rest)))
 	}
 	return drop
 }

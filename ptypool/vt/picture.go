@@ -8,11 +8,12 @@ import (
 // Picture is what a viewer's terminal shows of a screen, cell by cell. The zero Picture is of
 // nothing: the terminal may show anything, in any state.
 type Picture struct {
-	cols   int
-	rows   []pictureRow
-	x, y   int    // the position on the screen of the window's first cell
-	modes  []byte // what sets all but the rows and the cursor; empty: unknown
-	cursor pictureCursor
+	cols     int
+	rows     []pictureRow
+	x, y     int    // the position on the screen of the window's first cell
+	modes    []byte // what sets all but the rows and the cursor; empty: unknown
+	progress shownProgress
+	cursor   pictureCursor
 
 	// What the numbers in cells refer to.
 	of     *Screen
@@ -122,6 +123,7 @@ func (s *Screen) AppendOver(dst []byte, cols, rows int, covered Covered, p *Pict
 	}
 	p.draw(&w, covered.First, n)
 	p.drawModes(&w)
+	p.progress.draw(&w, s)
 	at := pictureCursor{m.cur.x - p.x + 1, m.cur.y - p.y + 1, m.modes.has(modeCursor)}
 	if len(w.dst) == begun && at == p.cursor {
 		return dst

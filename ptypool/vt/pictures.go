@@ -223,18 +223,19 @@ func (s *Screen) eraseBoxes(id string) {
 // boxSize returns the size of a picture's box in cells. It fits between the cursor and the right
 // margin, and on the screen; a picture that is larger is drawn smaller, as a whole.
 func (s *Screen) boxSize(p picture.Picture, want size) (cols, rows int) {
-	q, m := &s.queries, &s.model
+	m := &s.model
+	cellWidth, cellHeight := s.cellSize()
 	cells := func(pixels, cell int) int { return max(1, (pixels+cell-1)/cell) }
 	cols, rows = want.cols, want.rows
 	switch {
 	case p.Width <= 0 || p.Height <= 0:
 		cols, rows = max(cols, 12), max(rows, 3)
 	case cols <= 0 && rows <= 0:
-		cols, rows = cells(p.Width, q.cellWidth), cells(p.Height, q.cellHeight)
+		cols, rows = cells(p.Width, cellWidth), cells(p.Height, cellHeight)
 	case cols <= 0:
-		cols = cells(p.Width*rows*q.cellHeight/p.Height, q.cellWidth)
+		cols = cells(p.Width*rows*cellHeight/p.Height, cellWidth)
 	case rows <= 0:
-		rows = cells(p.Height*cols*q.cellWidth/p.Width, q.cellHeight)
+		rows = cells(p.Height*cols*cellWidth/p.Width, cellHeight)
 	}
 	mostCols, mostRows := m.width-m.cur.x, max(1, m.grid.bottom-m.grid.top+1)
 	if cols > mostCols {

@@ -56,11 +56,12 @@ func (s *Screen) showFile(arguments string, encoded []byte) {
 	}
 	p := picture.Picture{Kind: picture.File, Data: decoded(encoded)}
 	p.Measure()
-	m, q := &s.model, &s.queries
-	want := size{cellsOf(width, m.width, q.cellWidth), cellsOf(height, m.height(), q.cellHeight)}
+	m := &s.model
+	cellWidth, cellHeight := s.cellSize()
+	want := size{cellsOf(width, m.width, cellWidth), cellsOf(height, m.height(), cellHeight)}
 	if keepsRatio && want.cols > 0 && want.rows > 0 && p.Width > 0 && p.Height > 0 {
 		// The picture is as large as fits in there.
-		if wide := p.Width * want.rows * q.cellHeight; wide > p.Height*want.cols*q.cellWidth {
+		if wide := p.Width * want.rows * cellHeight; wide > p.Height*want.cols*cellWidth {
 			want.rows = 0
 		} else {
 			want.cols = 0

@@ -29,7 +29,7 @@ func (o *output) primary() {
 type queries struct {
 	version               string // the host's
 	term                  string // TERM
-	cellWidth, cellHeight int    // in pixels
+	cellWidth, cellHeight int    // in pixels, while the window's are unknown
 }
 
 func newQueries(o *Options) queries {
@@ -81,19 +81,6 @@ func (q *queries) csi(o *output, s *model, c *csiSeq) {
 		if n == 4 {
 			o.reply(fmt.Sprintf("\x1b[>4;%dm", s.modes.modifyOther))
 		}
-	}
-}
-
-// size answers CSI 14 t and 18 t, the screen's size in pixels and in cells, and 16 t, a cell's
-// size.
-func (q *queries) size(o *output, s *model, n int) {
-	switch n {
-	case 14:
-		o.reply(fmt.Sprintf("\x1b[4;%d;%dt", s.height()*q.cellHeight, s.width*q.cellWidth))
-	case 16:
-		o.reply(fmt.Sprintf("\x1b[6;%d;%dt", q.cellHeight, q.cellWidth))
-	case 18:
-		o.reply(fmt.Sprintf("\x1b[8;%d;%dt", s.height(), s.width))
 	}
 }
 

@@ -167,6 +167,7 @@ func (m *model) lines(rows []int) iter.Seq2[int, int] {
 // endRedraw appends the end of every redraw, of m. live: see Redraw.
 func (s *Screen) endRedraw(w *writer, m *model, live bool) []byte {
 	s.colors.draw(w)
+	s.drawProgress(w)
 	m.modes.drawInput(w)
 	return s.endSequence(w, m, live)
 }

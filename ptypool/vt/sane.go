@@ -15,13 +15,13 @@ const Sane = saneMost + "\x1b[999;1H\r\n"
 const SaneHere = saneMost + "\x1b8\x1b[0m\x1b(B\x1b)B\x0f"
 
 const saneMost = "\x18\x1b7" + saneKeys + "\x1b[?1049l" + saneKeys +
-	"\x1b[?1;5;6;9;12;45;66;67;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l" +
+	"\x1b[?1;5;6;9;12;45;66;67;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026;2031l" +
 	"\x1b[?1007;2027h\x1b>\x1b[4;20l\x1b[?7;25h" +
 	"\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[0 q\x1b(B\x1b)B\x0f\x1b[r"
 
 // SaneMain is [Sane] for a terminal that shows its main screen: it does not move the cursor.
 const SaneMain = "\x18\x1b7" + saneKeys +
-	"\x1b[?1;5;9;12;45;66;67;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b>" +
+	"\x1b[?1;5;9;12;45;66;67;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026;2031l\x1b>" +
 	"\x1b[4;20l\x1b[?7;25h\x1b]8;;\x1b\\\x1b[0\"q\x1b[r\x1b8\x1b[0m\x1b[0 q\x1b(B\x1b)B\x0f"
 
 // saneKeys turns off the keyboard protocols: kitty's, with its whole stack, and modifyOtherKeys.

@@ -29,8 +29,8 @@ type Options struct {
 	// Term is the terminal's TERM value, for XTGETTCAP's TN; empty means xterm-256color.
 	Term string
 
-	// CellWidth and CellHeight are a cell's size in pixels, for CSI 14 t and CSI 16 t; 0 means 8 by
-	// 16.
+	// CellWidth and CellHeight are a cell's size in pixels, by which pictures are measured while
+	// that of the window is unknown; 0 means 8 by 16.
 	CellWidth, CellHeight int
 
 	// HideFrames has AppendText, AppendOver, and redraws that are marked as still, not show what a
@@ -53,6 +53,7 @@ type Screen struct {
 	colors  colors  // that the program has changed
 	shell   shell   // shell integration
 	queries queries // answers
+	window  window
 	note    kittyNote
 	copied  copied // last
 	zmodem  zmodem // the beginning of a transfer
@@ -62,6 +63,8 @@ type Screen struct {
 
 	now      time.Time // as Tick has told
 	stringAt time.Time // when the string that is not ended has begun
+
+	progress Progress // of the program
 
 	pointerUsed  bool // the program has ever set the pointer's shape (OSC 22)
 	progressUsed bool // or shown progress (OSC 9;4)
@@ -144,8 +147,8 @@ func (s *Screen) KeyModes() keyboard.Modes {
 	return s.model.modes.keyboard(s.model.grid.kitty.flags())
 }
 
-// MouseEncoding returns the mode in which the program wants reports of the mouse: 1005, 1006, 1015,
-// 1016, or 0 for that of X10.
+// MouseEncoding returns the mode in which viewers' terminals report the mouse: 1005, 1006, 1015, or
+// 0 for that of X10. See also MousePixels.
 func (s *Screen) MouseEncoding() int { return int(s.model.modes.mouseEncoding) }
 
 // ReportsFocus returns whether the program has asked for reports of the focus.

@@ -45,21 +45,21 @@ func (s *Screen) AppendMarks(dst []byte) []byte {
 	return append(dst, '\a')
 }
 
-// finalTerm handles the body of OSC 133. m is what the shell has printed before.
-func (sh *shell) finalTerm(o *output, m *model, body string) {
+// finalTerm handles the body of OSC 133. m is what the shell has printed before. over: it says that
+// a command has ended.
+func (sh *shell) finalTerm(o *output, m *model, body string) (over bool) {
 	if body == "B" {
 		sh.prompt = m.here()
 	}
-	if kind, rest, ok := sh.parseFinalTerm(body); ok {
-		sh.mark(o, kind, rest)
-	}
+	kind, rest, ok := sh.parseFinalTerm(body)
+	return ok && sh.mark(o, kind, rest)
 }
 
-// vscode handles the body of OSC 633. m is what the shell has printed before.
-func (sh *shell) vscode(o *output, m *model, body string) {
+// vscode is finalTerm for OSC 633.
+func (sh *shell) vscode(o *output, m *model, body string) (over bool) {
 	kind, rest, ok := sh.parseVSCode(body)
 	if !ok {
-		return
+		return false
 	}
 	switch kind {
 	case "E":
@@ -80,8 +80,9 @@ func (sh *shell) vscode(o *output, m *model, body string) {
 			}
 		}
 	default:
-		sh.mark(o, kind, rest)
+		return sh.mark(o, kind, rest)
 	}
+	return false
 }
 
 // sameNonce reports whether the body of an OSC that ends with the nonce now also did before control
@@ -98,17 +99,18 @@ func (sh *shell) trusted(nonce string) bool {
 }
 
 // mark handles the marks that both protocols have: A prompt start, B prompt end, C output start, D
-// finished.
-func (sh *shell) mark(o *output, kind, rest string) {
+// finished. over: a command has ended.
+func (sh *shell) mark(o *output, kind, rest string) (over bool) {
 	switch kind {
 	case "A", "B", "C", "D":
 	default:
-		return
+		return false
 	}
 	if !sh.detected {
 		sh.detected = true
 		o.event().CommandDetection()
 	}
+	over = kind != "B" && sh.executing
 	switch kind {
 	case "A":
 		o.event().PromptStart()
@@ -122,6 +124,7 @@ func (sh *shell) mark(o *output, kind, rest string) {
 		sh.finish(o, rest)
 		sh.line = ""
 	}
+	return over
 }
 
 // finish ends the running command, if there is one. params are those of the mark D; "": there is

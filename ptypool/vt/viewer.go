@@ -34,6 +34,9 @@ const (
 	resetProgress = "\x1b]9;4;0\x1b\\"
 )
 
+// NoProgress has a viewer's terminal that shows progress (OSC 9;4) show none.
+const NoProgress = resetProgress
+
 // AppendRestore appends a sequence that leaves a viewer's terminal as a shell expects it: main
 // screen, modes off, default style and colours, the cursor visible in the first column below the
 // text; pointer shape and progress bar reset if the program has used them.

@@ -167,13 +167,16 @@ func xtermView(v *Screen) xtermScreen {
 
 func xtermPrivateView(v *Screen) xtermPrivate {
 	m := &v.model.modes
-	encoding := map[uint16]string{0: "DEFAULT", 1006: "SGR", 1016: "SGR_PIXELS"}
+	encoding := map[uint16]string{0: "DEFAULT", 1006: "SGR"}
 	s := xtermPrivate{
 		Hidden: !m.has(modeCursor),
 		Cursor: [...]string{
 			"", "block blinking", "block", "underline blinking", "underline", "bar blinking", "bar",
 		}[m.cursorStyle],
 		Encoding: encoding[m.mouseEncoding],
+	}
+	if m.pixelMouse {
+		s.Encoding = "SGR_PIXELS"
 	}
 	var tabs, palette []string
 	for x := 1; x < v.model.width; x++ {

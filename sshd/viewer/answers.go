@@ -2,7 +2,6 @@ package viewer
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"termhost/ptypool/vt"
@@ -21,55 +20,46 @@ const (
 )
 
 // askKind asks a terminal whether it supports kitty's notifications (OSC 99, "Querying for
-// support"), for its name (XTVERSION) and for its attributes (DA1). Every terminal answers the
-// last, so all answers have come then.
-const askKind = "\x1b]99;i=termhost:p=?;\x1b\\\x1b[>q\x1b[c"
+// support") and for its name (XTVERSION).
+const askKind = "\x1b]99;i=termhost:p=?;\x1b\\\x1b[>q"
 
-// answers are the viewer's terminal's answers to askColors and askKind. The input loop fills it.
+// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). Only
+// one that has said its name is asked: macOS's Terminal, which does not, prints a part of the
+// question.
+const askMouse = "\x1b[?1016$p"
+
+// askLast asks a terminal for its attributes (DA1). Every terminal answers that, so all answers
+// have come then.
+const askLast = "\x1b[c"
+
+// themeReports has a terminal tell by itself when it turns dark or light (Contour, "Dark and Light
+// Mode Detection"), with one of lightOrDark, and noThemeReports not any more. Terminals without the
+// mode ignore both.
+const (
+	themeReports   = "\x1b[?2031h"
+	noThemeReports = "\x1b[?2031l"
+)
+
+var lightOrDark = [...]string{"\x1b[?997;1n", "\x1b[?997;2n"}
+
+// answers are the viewer's terminal's answers to askColors and askKind, the latest ones. The input
+// loop fills it.
 type answers struct {
-	since time.Time
-	done  chan struct{} // closed when all have come
-
-	asked  bool // for the colours
-	got    [3]bool
+	known  [3]bool
 	colors [3]vt.RGB
 
-	kind     bool     // askKind was sent, and not all answered
+	// mouse is whether it reports the mouse in pixels. until is how many answers to DA1 come before
+	// one that has not said so cannot: one or, if it is asked when it has said its name, two.
+	mouse mouseAnswer
+	until int
+
 	notifier notifyBy // how it shows notifications; notifyBell: it has not said
 	pictures pictureForm
 }
 
-// newAnswers returns the answers to expect to askColors, askKind or both.
-func newAnswers(now time.Time, colors, kind bool) *answers {
-	return &answers{since: now, done: make(chan struct{}), asked: colors, kind: kind}
-}
-
-// questions returns what asks for them.
-func (c *answers) questions() (text string) {
-	if c.asked {
-		text = askColors
-	}
-	if c.kind {
-		text += askKind
-	}
-	return text
-}
-
 // note takes an answer, and reports whether it changes anything.
 func (c *answers) note(p []byte) (news bool) {
-	if len(p) > maxAnswer || c.complete() {
-		return false
-	}
-	news = c.asked && c.color(p) || c.kind && c.what(p)
-	if news && c.complete() {
-		close(c.done)
-	}
-	return news
-}
-
-// complete reports whether all answers have come.
-func (c *answers) complete() bool {
-	return !c.kind && !(c.asked && slices.Contains(c.got[:], false))
+	return len(p) <= maxAnswer && (c.color(p) || c.what(p))
 }
 
 // what takes an answer to askKind. Known notifications are better than a name.
@@ -77,18 +67,36 @@ func (c *answers) what(p []byte) bool {
 	switch {
 	case bytes.HasPrefix(p, []byte("\x1b]99;")):
 		c.notifier = notify99
+	case bytes.HasPrefix(p, []byte("\x1b[?1016;")):
+		c.mouse = cellMouse
+		if state := p[len("\x1b[?1016;")]; state >= '1' && state <= '3' { // set, reset, always set
+			c.mouse = pixelMouse
+		}
 	case bytes.HasPrefix(p, []byte("\x1bP>|")):
+		c.until = 2
 		c.pictures = pictureFormOf(string(p[len("\x1bP>|"):]))
 		if by := notifierOf(string(p[len("\x1bP>|"):])); c.notifier == notifyBell {
 			c.notifier = by
 		}
-	case bytes.HasPrefix(p, []byte("\x1b[?")) && p[len(p)-1] == 'c':
-		c.kind = false
+	case isKind(p):
+		if c.until--; c.until > 0 || c.mouse != mouseUnknown {
+			return false
+		}
+		c.mouse = cellMouse
 	default:
 		return false
 	}
 	return true
 }
+
+// mouseAnswer is what a terminal reports of the mouse.
+type mouseAnswer int
+
+const (
+	mouseUnknown mouseAnswer = iota // it has not answered: it is believed to report pixels
+	pixelMouse
+	cellMouse // cells only
+)
 
 // color takes an answer to askColors.
 func (c *answers) color(p []byte) bool {
@@ -97,13 +105,13 @@ func (c *answers) color(p []byte) bool {
 		return false
 	}
 	which := int(text[0]) - '0'
-	if which < 0 || which >= len(c.got) || c.got[which] {
+	if which < 0 || which >= len(c.known) {
 		return false
 	}
 	return c.keep(which, bytes.TrimRight(text[2:], "\a\x1b\\"))
 }
 
-// keep keeps the colour of an answer; it is false if spec names none.
+// keep keeps the colour of an answer; it is false if that is no other one, or spec names none.
 func (c *answers) keep(which int, spec []byte) bool {
 	if rgba, ok := bytes.CutPrefix(spec, []byte("rgba:")); ok { // an opacity follows the colours
 		if end := bytes.LastIndexByte(rgba, '/'); end >= 0 {
@@ -111,18 +119,19 @@ func (c *answers) keep(which int, spec []byte) bool {
 		}
 	}
 	color, ok := vt.ParseColor(spec)
-	if ok {
-		c.got[which], c.colors[which] = true, color
+	if !ok || c.known[which] && c.colors[which] == color {
+		return false
 	}
-	return ok
+	c.known[which], c.colors[which] = true, color
+	return true
 }
 
 // theme returns the colours once foreground and background are known. A cursor without a colour has
 // that of the text.
 func (c *answers) theme() (fg, bg, cursor vt.RGB, ok bool) {
 	cursor = c.colors[0]
-	if c.got[2] {
+	if c.known[2] {
 		cursor = c.colors[2]
 	}
-	return c.colors[0], c.colors[1], cursor, c.got[0] && c.got[1]
+	return c.colors[0], c.colors[1], cursor, c.known[0] && c.known[1]
 }

@@ -1,9 +1,6 @@
 package viewer
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
 const (
 	answer10 = "\x1b]10;rgb:aaaa/bbbb/cccc\x1b\\"
@@ -12,17 +9,20 @@ const (
 )
 
 func TestATerminalSaysItsColours(t *testing.T) {
-	c := newAnswers(time.Now(), true, false)
-	for _, a := range []string{"\x1b[?62c", answer10, "\x1b]11;hello\x07", answer11,
-		"\x1b]11;rgb:0/0/0\x07", "\x1b]13;rgb:0/0/0\x07", "\x1b]4;1;rgb:0/0/0\x07", "\x1b]1"} {
-		c.note([]byte(a))
-	}
-	if c.complete() || !c.note([]byte(answer12)) || !c.complete() {
-		t.Error("it is not complete with the third answer")
+	var c answers
+	for a, news := range map[string]bool{answer10: true, "\x1b]11;hello\x07": false,
+		answer11: true, "\x1b]13;rgb:0/0/0\x07": false, "\x1b]4;1;rgb:0/0/0\x07": false, "\x1b]1": false,
+		answer12: true} {
+		if c.note([]byte(a)) != news || c.note([]byte(a)) {
+			t.Errorf("%q is news: %v, or is it again", a, !news)
+		}
 	}
 	fg, bg, cursor, ok := c.theme()
 	if !ok || fg != 0xaabbcc || bg != 0x123456 || cursor != 0xff0000 {
 		t.Errorf("%06x %06x %06x %v", fg, bg, cursor, ok)
+	}
+	if c.note([]byte("\x1b]11;#ffffff\x07")); c.colors[1] != 0xffffff {
+		t.Errorf("after another answer the background is %06x", c.colors[1])
 	}
 }
 
@@ -40,14 +40,37 @@ func TestATerminalSaysHowItNotifies(t *testing.T) {
 		{notify99, []string{"\x1b]99;i=termhost:p=?;p=title\x07", "\x1bP>|foot(1.20.0)\x1b\\",
 			"\x1b[?62;4;22c"}},
 	} {
-		got := newAnswers(time.Now(), false, true)
+		var got answers
 		for _, a := range c.answers {
-			if got.complete() || !got.note([]byte(a)) {
-				t.Errorf("%q is no news", a)
-			}
+			got.note([]byte(a))
 		}
-		if got.notifier != c.want || !got.complete() {
-			t.Errorf("%q: %d, complete: %v", c.answers, got.notifier, got.complete())
+		if got.notifier != c.want {
+			t.Errorf("%q: %d", c.answers, got.notifier)
+		}
+	}
+}
+
+func TestATerminalSaysWhatItReportsOfTheMouse(t *testing.T) {
+	const name, last = "\x1bP>|foot(1.20.0)\x1b\\", "\x1b[?62;4c"
+	for _, c := range []struct {
+		want    mouseAnswer
+		answers []string
+	}{
+		{mouseUnknown, nil},
+		{cellMouse, []string{last}}, // it is not asked
+		{mouseUnknown, []string{name, last}},
+		{cellMouse, []string{name, last, last}},
+		{cellMouse, []string{name, last, "\x1b[?1016;0$y", last}},
+		{cellMouse, []string{name, last, "\x1b[?1016;4$y", last}},
+		{pixelMouse, []string{name, last, "\x1b[?1016;2$y", last, last}},
+		{pixelMouse, []string{last, name, last, last, "\x1b[?1016;1$y"}}, // the first is of others
+	} {
+		var got answers
+		for _, a := range c.answers {
+			got.note([]byte(a))
+		}
+		if got.mouse != c.want {
+			t.Errorf("%q: %d, want %d", c.answers, got.mouse, c.want)
 		}
 	}
 }

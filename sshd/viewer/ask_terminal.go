@@ -1,6 +1,16 @@
 package viewer
 
-import "time"
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// A viewer's terminal is asked for its colours when the viewer comes and may type; again when the
+// terminal begins to follow the viewer's window, because its holder has changed; when the focus
+// comes back, if it reports that for the program; and when it says that it has turned dark or
+// light. That it is told to do for the rest of the attach. The focus it is not told to report: if
+// the connection broke off, each change of it would be typed at the person's own shell.
 
 // mayAsk reports whether the peer's terminal may be sent askColors and askKind. A console prints
 // unknown questions, or has no colours to report.
@@ -9,15 +19,102 @@ func (s *Session) mayAsk() bool {
 	return s.Draws() && term != "linux"
 }
 
+// inquiry is what a viewer asks its terminal. All but asks is the loop's.
+type inquiry struct {
+	asks  bool // it may be asked: the terminal and the Options let it. It does not change.
+	begun bool // it was asked what it is
+	stale bool // it is to be asked for its colours
+	named bool // and about the mouse, having said its name
+	// themed: it was asked for them before, and tells when it turns dark or light.
+	themed bool
+}
+
+// firstQuestions returns what to ask when the viewer begins.
+func (w *viewer) firstQuestions() (text string) {
+	q := &w.inquiry
+	if !q.asks || q.begun {
+		return ""
+	}
+	q.begun = true
+	w.s.questions().ask()
+	if w.a.Holds() {
+		select {
+		case <-w.a.Followed(): // these are the colours
+		default:
+		}
+		text = w.colorQuestions()
+	}
+	return text + askKind + askLast
+}
+
+func (w *viewer) colorQuestions() string {
+	q := &w.inquiry
+	q.stale = false
+	if q.themed {
+		return askColors
+	}
+	q.themed = true
+	w.s.questions().setReports(true)
+	return themeReports + askColors
+}
+
+// recolor has the loop ask for the colours again. Any goroutine may call it.
+func (w *viewer) recolor() {
+	select {
+	case w.recolored <- struct{}{}:
+	default:
+	}
+}
+
+// moreQuestions returns what asks for the colours if they may have changed, and about the mouse.
+func (w *viewer) moreQuestions() (text string) {
+	q := &w.inquiry
+	if q.stale {
+		text = w.colorQuestions()
+	}
+	if q.named {
+		q.named = false
+		text += askMouse
+	}
+	if text != "" {
+		w.s.questions().ask()
+		text += askLast
+	}
+	return text
+}
+
+// endReports returns what has the terminal report its theme no more.
+func (w *viewer) endReports() string {
+	if !w.inquiry.themed {
+		return ""
+	}
+	w.s.questions().setReports(false)
+	return noThemeReports
+}
+
 // noteAnswer takes an answer of the viewer's terminal, which may come at any time. The input loop's
 // lock is held.
 func (w *viewer) noteAnswer(p []byte) {
 	w.s.questions().answered(p)
-	c := w.answers
-	if c == nil || !c.note(p) {
+	if !w.inquiry.asks {
+		return
+	}
+	if slices.Contains(lightOrDark[:], string(p)) {
+		w.recolor()
+		return
+	}
+	c := &w.answers
+	if !c.note(p) {
 		return
 	}
 	w.setTheme()
+	w.setMouse()
+	if bytes.HasPrefix(p, []byte("\x1bP>|")) {
+		select {
+		case w.named <- struct{}{}:
+		default:
+		}
+	}
 	if c.pictures != noPictures && w.pictures.form.CompareAndSwap(0, int32(c.pictures)) {
 		w.a.DrawsPictures()
 	}
@@ -26,27 +123,38 @@ func (w *viewer) noteAnswer(p []byte) {
 	}
 }
 
+// focused takes a report of the focus. A terminal may send one without a change, when it is asked
+// for reports. The input loop's lock is held.
+func (l *inputLoop) focused(in bool) {
+	if in && !l.inFocus {
+		l.w.recolor()
+	}
+	l.inFocus = in
+}
+
 // setTheme tells the terminal the colours of the viewer's, if known. The input loop's lock is held.
 func (w *viewer) setTheme() {
-	if w.answers == nil {
-		return
-	}
 	if fg, bg, cursor, ok := w.answers.theme(); ok {
 		w.a.SetTheme(fg, bg, cursor)
 	}
 }
 
+// setMouse tells the terminal whether the viewer's reports the mouse in cells only. The input
+// loop's lock is held.
+func (w *viewer) setMouse() { w.a.SetCellMouse(w.answers.mouse == cellMouse) }
+
 // awaitAnswers waits a little for late answers: after the end they would be typed at the viewer's
 // own shell.
 func (w *viewer) awaitAnswers() {
-	if w.answers == nil {
+	done, since := w.s.questions().pending()
+	if done == nil {
 		return
 	}
 	const most = 250 * time.Millisecond // a slow connection's way there and back
-	timer := time.NewTimer(min(most, time.Until(w.answers.since.Add(answerTime))))
+	timer := time.NewTimer(min(most, time.Until(since.Add(answerTime))))
 	defer timer.Stop()
 	select {
-	case <-w.answers.done:
+	case <-done:
 	case <-timer.C:
 	case <-w.ctx.Done():
 	}

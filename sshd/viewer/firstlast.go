@@ -25,11 +25,7 @@ func (w *viewer) begin(first []byte) error {
 	if w.draws {
 		before = keepTitle
 	}
-	if w.answers != nil && !w.questioned {
-		w.questioned = true
-		w.s.questions().ask()
-		before += w.answers.questions()
-	}
+	before += w.firstQuestions()
 	if _, err := io.WriteString(w.out, before); err != nil {
 		return err
 	}
@@ -46,7 +42,7 @@ func (w *viewer) begin(first []byte) error {
 // terminal is shown next.
 func (w *viewer) finish(end Ending) {
 	if w.draws {
-		_, _ = w.out.Write(w.leaving())
+		_, _ = w.out.Write(append(w.leaving(), w.endReports()...))
 	}
 	if w.o.Listed && end != Lost {
 		return

@@ -26,6 +26,7 @@ type inputLoop struct {
 	reads   int              // number of reads
 	answers keyboard.Answers // takes out the answers of the viewer's terminal
 	filter  keyboard.Filter  // takes out the keys behind the prefix
+	inFocus bool             // the viewer's terminal has said so
 	modal   bool             // the next key closes what is shown
 	drop    dropping         // the rest of that key
 	cut     []byte           // the beginning of a character typed at a dialog
@@ -48,7 +49,7 @@ func newInputLoop(w *viewer, in io.Reader) *inputLoop {
 	l := &inputLoop{w: w, in: in, trail: newTrail(w.t, w.s)}
 	l.giveTo(w.a)
 	l.answers.Found, l.answers.Asked = w.noteAnswer, w.s.questions().asked
-	l.answers.Now = time.Now
+	l.answers.Now, l.answers.Focused = time.Now, l.focused
 	l.answers.Focus = func() bool { return l.w.a.ReportsFocus() }
 	l.filter.Prefix = w.s.Prefix
 	l.filter.NoAlt = func() bool { return w.front.hasKeys() != nil } // Escape is a dialog's key

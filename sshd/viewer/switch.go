@@ -94,6 +94,7 @@ func (l *inputLoop) swap(n *next, text string) {
 	l.giveTo(n.a)
 	l.over = false
 	l.w.setTheme()
+	l.w.setMouse()
 }
 
 // arriving says, besides text, what the person can do where the viewer is now.
@@ -114,6 +115,7 @@ func (w *viewer) swap(n *next) error {
 		return err
 	}
 	w.a.Close()
+	w.mouse.pixels, w.noProgress = false, false
 	w.showing, w.window = n.showing, n.window
 	w.overlay, w.waiting, w.helpAt, w.last = overlay{}, overlay{}, time.Time{}, time.Time{}
 	w.printedAt = time.Time{}

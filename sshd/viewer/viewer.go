@@ -8,6 +8,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/store"
+	"termhost/ptypool/vt"
 )
 
 // frame is how often a whole screen is drawn for a viewer that cannot be sent the program's own
@@ -31,8 +32,10 @@ type viewer struct {
 
 	// Used by the loop only.
 	canvas
-	// questioned: the viewer's terminal was asked, see answers.
-	questioned bool
+	inquiry inquiry
+	mouse   mouseModes
+	// noProgress: the terminal is to show none.
+	noProgress bool
 
 	items    []store.Item
 	pictures pictures
@@ -44,34 +47,37 @@ type viewer struct {
 	approval *approval // what the person is to decide about; nil: nothing
 
 	// Used by both loops.
-	front    *front   // what lies over the screen, below the overlay
-	typing   typing   // when the person typed what
-	taken    taken    // what the peer knows of what was typed
-	answers  *answers // nil: the viewer's terminal is not asked
+	front    *front  // what lies over the screen, below the overlay
+	typing   typing  // when the person typed what
+	taken    taken   // what the peer knows of what was typed
+	answers  answers // of the viewer's terminal
 	notifier notifier
 	lit      atomic.Bool // a notice is shown: see pressed
 
 	// keyed gets a value when a key was typed while lit is set.
 	keyed chan struct{} // 1 deep
 	// events are what the input loop has for the loop.
-	events chan event
+	events    chan event
+	recolored chan struct{} // 1 deep: see recolor
+	named     chan struct{} // 1 deep: the viewer's terminal has said its name
 }
 
 // newViewer returns a viewer of a's terminal whose loops do not run yet.
 func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *viewer {
 	w := &viewer{showing: showing{a: a, t: a.Terminal(), over: o.Over, away: o.Away}, s: s, o: o,
-		ctx: ctx,
-		out: s.Stdout(), interactive: s.interactive(), draws: s.Draws(),
+		ctx:         ctx,
+		interactive: s.interactive(), draws: s.Draws(),
 		readOnly: a.ReadOnly(),
 		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog),
-		keyed: make(chan struct{}, 1)}
+		keyed: make(chan struct{}, 1), recolored: make(chan struct{}, 1),
+		named: make(chan struct{}, 1)}
 	w.front = newFront(w.draws)
 	if w.interactive {
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
 	}
-	if !o.Unasked && s.mayAsk() {
-		w.answers = newAnswers(time.Now(), a.Holds(), true)
-	}
+	w.inquiry.asks = !o.Unasked && s.mayAsk()
+	w.out = &w.mouse
+	w.mouse.out = s.Stdout()
 	w.typed = newInputLoop(w, s.Stdin())
 	if !w.draws {
 		w.typed.filter.Prefix = 0
@@ -103,6 +109,11 @@ func (w *viewer) watch(first []byte) Ending {
 			w.settled = true
 			w.ended()
 		}
+		if !more && err == nil {
+			if err := w.between(); err != nil {
+				return Lost
+			}
+		}
 		if w.ctx.Err() == nil {
 			w.taken.look(w.a)
 		}
@@ -130,6 +141,12 @@ func (w *viewer) watch(first []byte) Ending {
 			w.coverNoted(n)
 		case <-w.a.AskingChanged():
 			w.ask()
+		case <-w.a.Followed():
+			w.inquiry.stale = w.inquiry.asks
+		case <-w.recolored:
+			w.inquiry.stale = w.inquiry.stale || w.inquiry.themed
+		case <-w.named:
+			w.inquiry.named = true
 		case <-w.a.Calls():
 			if w.draws {
 				w.att.called(time.Now())
@@ -163,6 +180,27 @@ func (w *viewer) watch(first []byte) Ending {
 			return Lost
 		}
 	}
+}
+
+// between writes what is neither output nor a drawing, as soon as nothing that was written before
+// lacks its end.
+func (w *viewer) between() error {
+	mouse, pixels, encoding := w.mouseDue()
+	w.noProgress = w.noProgress || w.draws && w.a.ProgressOver()
+	asks := w.inquiry.stale || w.inquiry.named
+	if !asks && !mouse && !w.noProgress || w.exited || !w.drawn && !w.a.Whole() {
+		return nil
+	}
+	text := w.moreQuestions()
+	if mouse {
+		text += w.mouseMode(pixels, encoding)
+	}
+	if w.noProgress {
+		w.noProgress = false
+		text += vt.NoProgress
+	}
+	_, err := io.WriteString(w.mouse.out, text)
+	return err
 }
 
 // done is closed when the program has exited; nil: the loop knows.

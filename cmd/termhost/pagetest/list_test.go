@@ -49,6 +49,12 @@ func TestTheListTellsWhatGoesOn(t *testing.T) {
 	p.until(`parseInt(` + entry("build", ".time") + `) >= 2`)
 	p.until(entry("build", ".state") + ` === document.querySelector('.who').textContent.replace('held by ', '')`)
 
+	// How far its program says that it is.
+	s.ssh("new", "-d", "-n", "far", "--", `printf '\033]9;4;1;42\a'; stty -icanon -echo; head -c 1; printf '\033]9;4;2\a'; exec cat`)
+	p.until(entry("far", ".state") + ` === '42%'`)
+	s.ssh("send", "far", "x")
+	p.until(entry("far", ".state") + ` === 'failed at 42%'`)
+
 	// What it asks goes before what runs. What is typed is no part of it.
 	s.ssh("new", "-d", "-n", "copy", "--", `printf "Overwrite? [y/N] "; read x; sleep 1000`)
 	p.until(entry("copy", ".what") + ` === 'Overwrite? [y/N]' && /^waits \d+ s$/.test(` + entry("copy", ".state") + `)`)

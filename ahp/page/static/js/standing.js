@@ -42,7 +42,22 @@ export function aside(t) {
   if (exitOf(t).exited) return '';
   if (m?.awaySince) return `owner away since ${new Date(m.awaySince).toLocaleTimeString()}`;
   if (m?.stopped) return m.stoppedBy ? `stopped by Ctrl-S (${m.stoppedBy})` : 'stopped by Ctrl-S';
+  if (m?.progress) return progressWords(m.progress);
   return m?.quiet ? 'quiet' : '';
+}
+
+/**
+ * progressWords says how far a program is, as it says itself.
+ * @param {{state: string, percent: number}} p
+ */
+function progressWords(p) {
+  const far = `${p.percent}%`;
+  switch (p.state) {
+    case 'indeterminate': return 'in progress';
+    case 'error': return p.percent ? `failed at ${far}` : 'failed';
+    case 'paused': return p.percent ? `paused at ${far}` : 'paused';
+  }
+  return far;
 }
 
 /**
