@@ -32,14 +32,22 @@ type Options struct {
 	Version string
 	// Terminals returns how many terminals run here.
 	Terminals func() int
-	// Names returns the NAMEs of the terminals here; nil: they are not told.
-	Names func() []string
+	// Names are the NAMEs of the terminals here; nil: they are not told.
+	Names Names
 	// Serve serves a stream from a door until it ends, and closes it.
 	Serve func(f *Fleet, kind Kind, door roster.Member, nc net.Conn)
 	Log   *slog.Logger
 
 	// Connect makes the link; nil: it is one on NATS.
 	Connect bus.Connect
+}
+
+// Names are the NAMEs of a host's terminals.
+type Names interface {
+	// Names returns them.
+	Names() []string
+	// FollowNames has changed called, which waits for nothing, whenever they change; nil ends that.
+	FollowNames(changed func())
 }
 
 // Kind is what a stream is for.
@@ -71,6 +79,7 @@ type Fleet struct {
 	ended   chan struct{} // closed when run has ended
 	running sync.WaitGroup
 	speak   chan struct{} // 1 deep: announce at once
+	renamed chan struct{} // 1 deep: announce the names, which have changed
 
 	storing sync.Mutex // held while a roster that has come is stored; mu is taken under it
 	hearing sync.Mutex // held while it is chosen who is heard; likewise
@@ -93,7 +102,7 @@ type Fleet struct {
 // is no error: it is tried again for ever.
 func Open(o Options) (_ *Fleet, err error) {
 	f := &Fleet{o: o, boot: rand.Text(), stop: make(chan struct{}), ended: make(chan struct{}),
-		speak: make(chan struct{}, 1), ready: make(chan struct{}), peers: map[string]*peer{},
+		speak: make(chan struct{}, 1), renamed: make(chan struct{}, 1), ready: make(chan struct{}), peers: map[string]*peer{},
 		turns: map[string]*turn{}, heardUs: time.Now(), beats: newBeats()}
 	if f.self, err = o.Folder.Membership(); err != nil {
 		return nil, err
@@ -127,6 +136,9 @@ func Open(o Options) (_ *Fleet, err error) {
 		return nil, err
 	}
 	f.running.Go(f.run)
+	if o.Names != nil {
+		o.Names.FollowNames(f.namesChanged)
+	}
 	return f, nil
 }
 
@@ -169,6 +181,9 @@ func (f *Fleet) Close() error {
 	f.mu.Unlock()
 	if closed {
 		return nil
+	}
+	if f.o.Names != nil {
+		f.o.Names.FollowNames(nil)
 	}
 	close(f.stop)
 	<-f.ended

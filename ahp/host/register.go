@@ -61,6 +61,7 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	}
 	t.ch = ch
 	h.names[name] = t
+	h.namesChangedLocked()
 	return nil
 }
 

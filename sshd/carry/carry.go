@@ -54,6 +54,14 @@ func (c *Carrier) Choose(on string) (string, error) { return c.Fleet.Choose(on) 
 // WithName implements verbs.Fleet.
 func (c *Carrier) WithName(name string) []string { return c.Fleet.WithName(name) }
 
+// mayName notes that a command line gives, or has given, a terminal of a host a NAME, if it may.
+func (c *Carrier) mayName(host, line string) {
+	switch verb, _, _ := strings.Cut(line, " "); verb {
+	case "new", "rename", "run", "share":
+		c.Fleet.MayName(host)
+	}
+}
+
 // errGuest keeps those in who were invited to this host's terminals.
 var errGuest = errors.New("an invitation is for terminals of the host that has made it")
 
@@ -211,9 +219,11 @@ func (c *Carrier) Output(ctx context.Context, peer verbs.Caller, host, line stri
 	var out, complaint answer
 	out.full, complaint.full = l.close, l.close
 	s.Stdout, s.Stderr = &out, &complaint
+	c.mayName(host, line)
 	if err = s.Start(line); err != nil {
 		return nil, l.notBegun(ctx, err)
 	}
+	defer c.mayName(host, line)
 	l.begun()
 	err = s.Wait()
 	switch {

@@ -36,6 +36,51 @@ func TestABareNAMEOfSeveralHostsIsAnError(t *testing.T) {
 	}
 }
 
+// The host has not announced the NAME yet that it has got through this door.
+func TestADoorKnowsAtOnceTheNAMEsThatItHasMade(t *testing.T) {
+	t.Parallel()
+	w, home, _ := newTown(t, "box1")
+	for _, name := range []string{"fresh", "given", "shown"} {
+		home.makes("home", name, "home-")
+	}
+	w.mutes("box1", true)
+	several := func(name string) {
+		t.Helper()
+		want := "termhost: error: there are several: box1/" + name + ", home/" + name
+		if out, status := home.run("send --enter " + name + " x"); status == 0 ||
+			strings.TrimSpace(out) != want {
+			t.Errorf("it is typed with status %d: %q, want %q", status, out, want)
+		}
+	}
+	makes := func(line string) {
+		t.Helper()
+		if out, status := home.run(line); status != 0 {
+			t.Fatalf("%s: %s", line, out)
+		}
+	}
+	makes("new --on box1 -d -n fresh -- cat")
+	several("fresh")
+	w.mutes("box1", false)
+	hosttest.Eventually(t, "they are announced", func() bool {
+		return len(home.runner.Fleet().WithName("fresh")) == 1
+	})
+	hosttest.Eventually(t, "box1 has announced them since", func() bool {
+		return len(home.runner.Fleet().WithName("given")) == 0
+	})
+	w.mutes("box1", true)
+	makes("rename box1/fresh given")
+	several("given")
+	p := home.sits("new --on box1 -n shown -- cat")
+	hosttest.Eventually(t, "it is shown", func() bool {
+		out, _ := home.run("who box1/shown")
+		return strings.Contains(out, "operator")
+	})
+	several("shown")
+	p.Types(pressed("d"))
+	p.SeesAll()
+	<-p.Status
+}
+
 func TestTheBeginningOfANAMEThatOneHostHasIsEnoughToAttach(t *testing.T) {
 	t.Parallel()
 	_, home, _ := newTown(t, "box1", "box2")

@@ -44,6 +44,7 @@ type run struct {
 // Run implements verbs.Fleet.
 func (c *Carrier) Run(ctx context.Context, peer verbs.Caller, host, line string) (
 	verbs.Exit, error) {
+	defer c.mayName(host, line)
 	r := &run{Carrier: c, peer: peer, host: host}
 	s, err := r.begin(ctx, line, nil)
 	if err != nil {

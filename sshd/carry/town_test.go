@@ -39,6 +39,7 @@ type town struct {
 
 	mu     sync.Mutex
 	silent map[string]bool // hosts of which nothing is heard
+	mute   map[string]bool // hosts whose announcements nobody hears
 }
 
 // box is a host of a town.
@@ -57,11 +58,13 @@ type box struct {
 // newTown returns home and boxes of these names, which it sees.
 func newTown(t *testing.T, names ...string) (w *town, home *box, boxes []*box) {
 	t.Helper()
-	w = &town{t: t, net: &bus.Network{}, dir: t.TempDir(), silent: map[string]bool{}}
-	w.net.Lose = func(from, to string, _ bus.Class, _ []byte) bool {
+	w = &town{t: t, net: &bus.Network{}, dir: t.TempDir(), silent: map[string]bool{},
+		mute: map[string]bool{}}
+	w.net.Lose = func(from, to string, _ bus.Class, p []byte) bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return from != to && (w.silent[from] || w.silent[to])
+		const announced = 1 // the kind of a message
+		return from != to && (w.silent[from] || w.silent[to] || w.mute[from] && p[0] == announced)
 	}
 	hosttest.Check(t, w.folder("home").Found("home", "127.0.0.1:1", nil))
 	home = w.open("home")
@@ -91,6 +94,13 @@ func (w *town) cut(name string, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.silent[name] = is
+}
+
+// mutes has nobody hear a host's announcements, or hear them again.
+func (w *town) mutes(name string, is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mute[name] = is
 }
 
 func (w *town) folder(name string) roster.Folder {
@@ -151,7 +161,7 @@ func (b *box) join(authority *authz.Authority) {
 	}
 	var err error
 	b.fleet, err = fleet.Open(fleet.Options{Folder: w.folder(b.name), Version: "test",
-		Terminals: func() int { return b.host.Stats().Terminals }, Names: b.host.Names,
+		Terminals: func() int { return b.host.Stats().Terminals }, Names: b.host,
 		Log: slog.New(slog.DiscardHandler), Connect: w.net.Connect(b.name),
 		Serve: func(_ *fleet.Fleet, kind fleet.Kind, door roster.Member, nc net.Conn) {
 			b.serve(kind, door, nc)
