@@ -177,8 +177,13 @@ func (b *box) join(authority *authz.Authority) {
 		defer cancel()
 		hosttest.Check(w.t, server.Shutdown(ctx))
 	})
+	b.runner = newRunner(b)
+}
+
+// newRunner returns what runs verbs on a host that has just been started.
+func newRunner(b *box) *verbs.Runner {
 	carrier := &carry.Carrier{Fleet: b.fleet, Audit: slog.New(slog.DiscardHandler)}
-	b.runner = &verbs.Runner{Prefix: prefix, Version: "test",
+	return &verbs.Runner{Prefix: prefix, Version: "test",
 		Fleet: func() verbs.Fleet { return carrier }}
 }
 
@@ -196,7 +201,13 @@ func (b *box) restarts() {
 // caller returns a peer of the host who may do everything.
 func (b *box) caller(io verbs.IO) verbs.Caller {
 	b.w.t.Helper()
-	c, err := b.host.Connect(authz.ForUID(1000), host.DoorUnix)
+	return b.callerAs(authz.ForUID(1000), io)
+}
+
+// callerAs returns a peer of the host.
+func (b *box) callerAs(p authz.Principal, io verbs.IO) verbs.Caller {
+	b.w.t.Helper()
+	c, err := b.host.Connect(p, host.DoorUnix)
 	hosttest.Check(b.w.t, err)
 	b.w.t.Cleanup(c.Close)
 	return verbs.Caller{IO: io, Conn: c}
@@ -216,9 +227,15 @@ func (b *box) run(line string) (out string, status int) {
 // sits runs a command line at a terminal.
 func (b *box) sits(line string) *viewertest.Person {
 	b.w.t.Helper()
+	return b.sitsAs(authz.ForUID(1000), line)
+}
+
+// sitsAs is sits for a principal.
+func (b *box) sitsAs(who authz.Principal, line string) *viewertest.Person {
+	b.w.t.Helper()
 	return viewertest.Sit(b.w.t, verbs.Window{Cols: 80, Rows: 24},
 		func(ctx context.Context, p *viewertest.Peer) int {
-			return b.runner.Exec(ctx, b.caller(p), line).Status
+			return b.runner.Exec(ctx, b.callerAs(who, p), line).Status
 		})
 }
 

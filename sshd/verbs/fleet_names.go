@@ -76,6 +76,15 @@ func (v *invocation) elsewhere() (status int, done bool) {
 		return StatusOK, false // something is missing, which is said here
 	}
 	at := v.named()
+	if len(at) == 0 {
+		to, ok, err := v.lastElsewhere()
+		switch {
+		case err != nil:
+			return v.failed(err), true
+		case ok:
+			return v.carried(to.host, v.attachTo(to)), true
+		}
+	}
 	places, err := v.places(at)
 	switch {
 	case err != nil:

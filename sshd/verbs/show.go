@@ -33,6 +33,7 @@ func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
 	if t := v.newTour(); t != nil {
 		return v.touredStatus(t.run(&ready{to: stop{own: a.Terminal()}, a: a, first: first, o: o}))
 	}
+	v.uses.note(v.principal().ID, stop{})
 	return endedStatus(viewer.Attach(v.ctx, v.session(), a, first, o))
 }
 
