@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 	"golang.org/x/crypto/ssh"
 
+	"termhost/ahp/age"
 	"termhost/ahp/fleet/bus"
 	"termhost/ahp/fleet/bus/natslink"
 	"termhost/ahp/fleet/roster"
@@ -231,16 +232,34 @@ func (e *UnreachableError) Error() string {
 	if e.Since.IsZero() {
 		return e.Host + " is unreachable"
 	}
-	return fmt.Sprintf("%s is unreachable since %d s", e.Host,
-		int(time.Since(e.Since)/time.Second))
+	return e.Host + " is unreachable since " + age.Text(time.Since(e.Since))
 }
 
-// Reachable fails with an *UnreachableError if a host is silent.
+// Reachable fails with an *UnreachableError if a host is silent. One that has only not answered may
+// do so the next time.
 func (f *Fleet) Reachable(name string) error {
-	if h := f.host(name); !h.Reachable {
-		return &UnreachableError{name, h.Heard}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.peers[name]
+	switch {
+	case name == f.self.Name:
+		return nil
+	case p == nil:
+		return &UnreachableError{Host: name}
+	case !p.there():
+		return &UnreachableError{name, p.heard}
 	}
 	return nil
+}
+
+// NoAnswer notes that a host has not answered. Until it says again that it is there, it is listed as
+// unreachable, so that all lists tell the same.
+func (f *Fleet) NoAnswer(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.peers[name]; p != nil {
+		p.failed = true
+	}
 }
 
 // errSelf refuses a stream to the host itself, and ErrNoDoor one from a host that is no door.

@@ -53,7 +53,11 @@ type peer struct {
 	often *admit.Bucket // of signRate
 	// unsure is when the host may last have got a NAME through this one: see MayName.
 	unsure time.Time
+	failed bool // it has not answered since: see NoAnswer
 }
+
+// there reports whether the host is not silent.
+func (p *peer) there() bool { return time.Since(p.heard) < silent && !p.sign.Leaves }
 
 // sign is a heartbeat, as JSON. Keys that are not known are ignored.
 type sign struct {
@@ -77,7 +81,7 @@ type Host struct {
 	Self      bool              `json:"self"`
 	Home      bool              `json:"home"`
 	Door      bool              `json:"door"`
-	Reachable bool              `json:"reachable"`
+	Reachable bool              `json:"reachable"` // it is not silent, and answers
 	Heard     time.Time         `json:"heard,omitzero"` // when it has last said that it is there
 	Version   string            `json:"version,omitempty"`
 	Labels    map[string]string `json:"labels"`
@@ -155,7 +159,7 @@ func (f *Fleet) hostLocked(name string, running int) Host {
 	}
 	if p := f.peers[name]; p != nil {
 		h.Heard = p.heard
-		h.Reachable = time.Since(p.heard) < silent && !p.sign.Leaves
+		h.Reachable = p.there() && !p.failed
 		h.Version, h.Terminals = p.sign.Version, p.sign.Terminals
 		maps.Copy(h.Labels, p.sign.Labels)
 	}

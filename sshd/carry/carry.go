@@ -124,14 +124,15 @@ func (c *Carrier) dialFor(ctx context.Context, p authz.Principal, source authz.S
 		case why != "":
 			return nil, &verbs.RefusedError{Host: host, Why: plainReason(why)}
 		case !inTime(ctx, until):
-			return nil, noAnswer(host)
+			return nil, c.noAnswer(ctx, host)
 		case !known || errors.Is(err, io.EOF) || streamError(nc) != nil:
+			c.Fleet.NoAnswer(host)
 			return nil, fmt.Errorf("%s has not let you in: %w", host, err)
 		}
 		return nil, fmt.Errorf("%s refuses: %w", host, err)
 	}
 	c.Audit.Info(authz.AuditCarry, append([]any{"who", p.Name, "to", host}, source.Attrs(p)...)...)
-	return &link{gossh.NewClient(conn, chans, reqs), nc, host, until, stop}, nil
+	return &link{gossh.NewClient(conn, chans, reqs), nc, c, host, until, stop}, nil
 }
 
 // plainReason strips from a host's reason the package that it comes from.
@@ -146,6 +147,7 @@ func plainReason(why string) string {
 type link struct {
 	*gossh.Client
 	nc    net.Conn
+	by    *Carrier
 	host  string
 	until time.Time // the host has done what it was asked for, or the connection ends
 	stop  func() bool
@@ -159,7 +161,7 @@ func (l *link) notBegun(ctx context.Context, err error) error {
 	if inTime(ctx, l.until) {
 		return err
 	}
-	return noAnswer(l.host)
+	return l.by.noAnswer(ctx, l.host)
 }
 
 // inTime reports whether neither ctx nor until has ended a connection.
@@ -167,7 +169,14 @@ func inTime(ctx context.Context, until time.Time) bool {
 	return ctx.Err() == nil && time.Now().Before(until)
 }
 
-func noAnswer(host string) error { return fmt.Errorf("%s does not answer", host) }
+// noAnswer notes that a host has not answered in time, unless its peer has not waited, and returns
+// that.
+func (c *Carrier) noAnswer(ctx context.Context, host string) error {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		c.Fleet.NoAnswer(host)
+	}
+	return fmt.Errorf("%s does not answer", host)
+}
 
 // streamError returns why a stream of the fleet has broken off; nil: it has not.
 func streamError(nc net.Conn) error {
@@ -228,7 +237,7 @@ func (c *Carrier) Output(ctx context.Context, peer verbs.Caller, host, line stri
 	err = s.Wait()
 	switch {
 	case ctx.Err() != nil:
-		err = noAnswer(host)
+		err = c.noAnswer(ctx, host)
 	case out.over || complaint.over:
 		err = verbs.ErrAnswer
 	case err != nil && len(complaint.Bytes()) > 0:

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"termhost/ahp/age"
 	"termhost/ahp/commandline"
 	"termhost/sshd/verbs"
 )
@@ -214,8 +215,7 @@ func (r *run) await(ctx context.Context) (back bool, why error) {
 		if _, err := r.Fleet.Member(r.host); err != nil || r.Fleet.Removed() {
 			return false, nil
 		}
-		r.refusing(fmt.Sprintf("%s has gone, since %d s", r.host,
-			int(time.Since(since)/time.Second)))
+		r.refusing(r.host + " has gone, since " + age.Text(time.Since(since)))
 		select {
 		case <-ctx.Done():
 			return false, context.Cause(ctx)

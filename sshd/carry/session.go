@@ -76,7 +76,7 @@ func (r *run) begin(ctx context.Context, line string, from *verbs.Arrival) (*ses
 func (s *session) awaitShown(ctx context.Context) error {
 	late := time.NewTimer(connectTime)
 	defer late.Stop()
-	err := noAnswer(s.link.host)
+	err := fmt.Errorf("%s does not answer", s.link.host)
 	select {
 	case <-s.came:
 		return nil
