@@ -87,7 +87,7 @@ func TestTheGreetingCountsWhatWantsYouElsewhere(t *testing.T) {
 	home.makes("box1", "dog", "dog-ready-")
 	wants(w, home, "box1/dog")
 	p := home.sits("attach box1/cat")
-	p.Sees("termhost: 3 want you: dog, 2 on other hosts")
+	p.Sees("termhost: 3 want you: box1/dog, 2 on other hosts")
 	p.Types(pressed("d"))
 	p.SeesAll()
 	<-p.Status

@@ -86,6 +86,9 @@ func (v *invocation) elsewhere() (status int, done bool) {
 		}
 	}
 	places, err := v.places(at)
+	if err == nil {
+		err = v.renamedThere(places)
+	}
 	switch {
 	case err != nil:
 		return v.failed(err), true
@@ -390,7 +393,7 @@ func (h FleetHost) row() []string {
 	case h.Self:
 		state = "this host"
 	case !h.Reachable:
-		state = strings.TrimPrefix(strings.TrimPrefix(h.unreachable(), h.Name+" "), "is ")
+		state = strings.TrimPrefix(h.unreachable(), h.Name+" is ")
 	}
 	if h.Door {
 		door = "yes"

@@ -10,6 +10,7 @@ import (
 func (v *invocation) session() *viewer.Session {
 	return &viewer.Session{IO: v.IO, Conn: v.Conn, Prefix: v.prefix(), Quiet: v.Quiet,
 		Buffers: &v.buffers, CreateOptions: v.createOptions, ComeBack: v.comeBack,
+		Called: v.shown,
 		Remove: func(name string) string { return v.command("rm", name) },
 		Ended:  v.ended, Taken: v.Taken, Shows: v.Shows, Others: v.otherRows(),
 		WantElsewhere: v.WantElsewhere}

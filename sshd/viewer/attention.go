@@ -94,12 +94,12 @@ func (w *viewer) attend() {
 		w.att.due = time.Now().Add(after)
 	}
 	if len(news) > 0 {
-		_, _ = w.out.Write(w.notifier.sequence(newsText(news)))
+		_, _ = w.out.Write(w.notifier.sequence(w.s.newsText(news)))
 		w.dirty = true // it may have cut a sequence of the program's
 	}
 	for _, x := range news {
 		if x.Why == host.WantKeyboard && w.overlay.givesWay() && w.helpAt.IsZero() {
-			text := wants(x)
+			text := w.s.wants(x)
 			if w.att.count == 1 { // else the key goes to what has waited longest
 				text += w.s.goesThere()
 			}

@@ -32,7 +32,7 @@ func (s *Session) wantedText() string {
 	case len(list) == 0:
 		text += " on other hosts"
 	default:
-		text += ": " + wantingNames(list, elsewhere)
+		text += ": " + s.wantingNames(list, elsewhere)
 	}
 	if s.Prefix != 0 {
 		text += " · " + s.key('n')
@@ -41,10 +41,10 @@ func (s *Session) wantedText() string {
 }
 
 // wantingNames names terminals that want somebody, and says how many more are elsewhere.
-func wantingNames(list []host.Wanted, elsewhere int) string {
+func (s *Session) wantingNames(list []host.Wanted, elsewhere int) string {
 	var names []string
 	for _, x := range list[:min(len(list), maxWanting)] {
-		names = append(names, x.Terminal.Name())
+		names = append(names, s.called(x.Terminal))
 	}
 	if len(list) > maxWanting {
 		names = append(names, "...")
@@ -75,7 +75,7 @@ func wantYou(n int) string {
 }
 
 // wants says what a terminal wants, and what its program says of it.
-func wants(x host.Wanted) string { return Wants(x.Terminal.Name(), x) }
+func (s *Session) wants(x host.Wanted) string { return Wants(s.called(x.Terminal), x) }
 
 // Wants is what a viewer says of a terminal of that name that wants its person. x need not have the
 // Terminal.
@@ -117,8 +117,8 @@ func wantsWhy(name string, x host.Wanted) string {
 }
 
 // newsText says what is new, in a line.
-func newsText(news []host.Wanted) string {
-	text := wants(news[0])
+func (s *Session) newsText(news []host.Wanted) string {
+	text := s.wants(news[0])
 	if n := len(news) - 1; n > 0 {
 		text += fmt.Sprintf(", and %d more", n)
 	}
