@@ -67,6 +67,9 @@ type Guide struct {
 	// WantElsewhere counts the terminals of the other hosts that want the person. The host is
 	// told.
 	WantElsewhere *Count
+	// Corner returns what corrects the count in the corner of the picture of the host, which is
+	// silent: its own terminals do not count; nil: nothing is to be corrected.
+	Corner func() []byte
 	// Shown is told which terminal of the host is shown from now on.
 	Shown func(name string, readOnly bool)
 }

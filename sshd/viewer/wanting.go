@@ -74,6 +74,23 @@ func wantYou(n int) string {
 	return fmt.Sprintf("%d want you", n)
 }
 
+// cornerCells is how many cells the count in the corner takes at most, up to 9999.
+const cornerCells = 16
+
+// Corner draws how many terminals want a person in the corner of a window, over the count that the
+// viewer of another host has drawn there. 0: it only removes that.
+func Corner(n int, w Window) []byte {
+	if w.Cols < cornerCells {
+		return nil
+	}
+	out := fmt.Appendf(nil, "\x1b7\x1b[?6l\x1b[1;%dH\x1b[0m\x1b[%dX\x1b8", w.Cols-cornerCells+1,
+		cornerCells)
+	if n > 0 {
+		out = appendMark(out, wantYou(n), w)
+	}
+	return out
+}
+
 // wants says what a terminal wants, and what its program says of it.
 func (s *Session) wants(x host.Wanted) string { return Wants(s.called(x.Terminal), x) }
 
