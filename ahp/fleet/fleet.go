@@ -23,6 +23,8 @@ import (
 // Options are what a Fleet is made from.
 type Options struct {
 	Folder roster.Folder
+	// Name is what this host is to be called; "": as it has joined.
+	Name string
 	// Servers, CredentialsFile and CAFile are those of a NATS cluster, instead of the fleet's own
 	// server.
 	Servers         []string
@@ -108,6 +110,9 @@ func Open(o Options) (_ *Fleet, err error) {
 	if f.self, err = o.Folder.Membership(); err != nil {
 		return nil, err
 	}
+	if o.Name != "" && o.Name != f.self.Name {
+		return nil, &NameError{f.self.Name, o.Name}
+	}
 	if f.key, err = o.Folder.Key(); err != nil {
 		return nil, err
 	}
@@ -141,6 +146,14 @@ func Open(o Options) (_ *Fleet, err error) {
 		o.Names.FollowNames(f.namesChanged)
 	}
 	return f, nil
+}
+
+// NameError says that a host is in its fleet by another name than the one that it is to have.
+type NameError struct{ Is, Configured string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("it is called %s there, and %s in the configuration: write name = %q in"+
+		" [fleet], or leave the fleet and join it again", e.Is, e.Configured, e.Is)
 }
 
 // connect returns what makes the host's link, and starts the fleet's server if it is here.

@@ -81,7 +81,7 @@ type Host struct {
 	Self      bool              `json:"self"`
 	Home      bool              `json:"home"`
 	Door      bool              `json:"door"`
-	Reachable bool              `json:"reachable"` // it is not silent, and answers
+	Reachable bool              `json:"reachable"`      // it is not silent, and answers
 	Heard     time.Time         `json:"heard,omitzero"` // when it has last said that it is there
 	Version   string            `json:"version,omitempty"`
 	Labels    map[string]string `json:"labels"`
