@@ -105,7 +105,8 @@ type Fleet struct {
 // is no error: it is tried again for ever.
 func Open(o Options) (_ *Fleet, err error) {
 	f := &Fleet{o: o, boot: rand.Text(), stop: make(chan struct{}), ended: make(chan struct{}),
-		speak: make(chan struct{}, 1), renamed: make(chan struct{}, 1), ready: make(chan struct{}), peers: map[string]*peer{},
+		speak: make(chan struct{}, 1), renamed: make(chan struct{}, 1),
+		ready: make(chan struct{}), peers: map[string]*peer{},
 		turns: map[string]*turn{}, heardUs: time.Now(), beats: newBeats()}
 	if f.self, err = o.Folder.Membership(); err != nil {
 		return nil, err
@@ -265,8 +266,8 @@ func (f *Fleet) Reachable(name string) error {
 	return nil
 }
 
-// NoAnswer notes that a host has not answered. Until it says again that it is there, it is listed as
-// unreachable, so that all lists tell the same.
+// NoAnswer notes that a host has not answered. Until it says again that it is there, it is listed
+// as unreachable, so that all lists tell the same.
 func (f *Fleet) NoAnswer(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -60,8 +60,8 @@ func nameBits(name string) (bits [nameHashes]uint64) {
 // announcement of before may still be on its way.
 const settles = time.Second
 
-// MayName notes that a host may get a NAME now by what somebody does through this host. Until it has
-// announced its names, WithName does not rely on those that it has announced before.
+// MayName notes that a host may get a NAME now by what somebody does through this host. Until it
+// has announced its names, WithName does not rely on those that it has announced before.
 func (f *Fleet) MayName(host string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -197,7 +197,8 @@ func (v *invocation) complaint(h FleetHost, err error) string {
 			return now.unreachable()
 		}
 	}
-	who, does, named := h.Name, strings.TrimPrefix(text, h.Name+" "), strings.HasPrefix(text, h.Name+" ")
+	who := h.Name
+	does, named := strings.CutPrefix(text, h.Name+" ")
 	known := h.Version == "" || h.Version == v.Version || strings.HasPrefix(does, "runs termhost ")
 	if !known {
 		who = fmt.Sprintf("%s, which runs termhost %s", h.Name, host.Printable(h.Version))
