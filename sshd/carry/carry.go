@@ -26,6 +26,8 @@ const connectTime = 10 * time.Second
 type Carrier struct {
 	Fleet *fleet.Fleet
 	Audit *slog.Logger
+	// Patience is how long a viewer waits for a host that has gone; 0: ten minutes.
+	Patience time.Duration
 }
 
 // A Carrier is the verbs.Fleet.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	gossh "golang.org/x/crypto/ssh"
 
@@ -116,6 +117,23 @@ func TestNobodySaysWhatASilentHostHasNot(t *testing.T) {
 			strings.Count(out, "\n") != 1 {
 			t.Errorf("%s: status %d, %s", line, status, out)
 		}
+	}
+}
+
+// TestAViewerWaitsForAHostThatHasGoneForATimeOnly.
+func TestAViewerWaitsForAHostThatHasGoneForATimeOnly(t *testing.T) {
+	t.Parallel()
+	_, home, boxes := newTown(t, "box1")
+	home.carrier.Patience = 1500 * time.Millisecond
+	home.makes("box1", "there", "there-")
+	p := home.sits("attach box1/there")
+	p.Sees("there-")
+	boxes[0].leave()
+	p.Sees("box1 has gone, since 0s; keys are refused")
+	p.Sees("; its terminals go on unless its machine has stopped: `ssh -t HOST attach box1/there`]")
+	p.SeesAll()
+	if status := <-p.Status; status != verbs.StatusLost {
+		t.Errorf("status %d", status)
 	}
 }
 

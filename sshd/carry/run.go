@@ -18,7 +18,7 @@ const (
 	// how often while keys are refused: somebody sees at once that it is back.
 	look   = time.Second
 	glance = 100 * time.Millisecond
-	// patience is how long a viewer waits for a host that has gone.
+	// patience is the default of Carrier.Patience.
 	patience = 10 * time.Minute
 	// insists is how long a host that is back refuses a person until that is believed: it may have
 	// no room while all come back at once.
@@ -211,7 +211,7 @@ func (r *run) await(ctx context.Context) (back bool, why error) {
 	since, allowed := time.Now(), time.Now()
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for time.Since(since) < patience {
+	for time.Since(since) < cmp.Or(r.Patience, patience) {
 		if _, err := r.Fleet.Member(r.host); err != nil || r.Fleet.Removed() {
 			return false, nil
 		}

@@ -44,13 +44,14 @@ type town struct {
 
 // box is a host of a town.
 type box struct {
-	w      *town
-	name   string
-	host   *host.Host
-	files  *authz.Authority
-	fleet  *fleet.Fleet
-	runner *verbs.Runner
-	serve  func(fleet.Kind, roster.Member, net.Conn)
+	w       *town
+	name    string
+	host    *host.Host
+	files   *authz.Authority
+	fleet   *fleet.Fleet
+	runner  *verbs.Runner
+	carrier *carry.Carrier
+	serve   func(fleet.Kind, roster.Member, net.Conn)
 	// refuses: it lets nobody in from other hosts.
 	refuses atomic.Bool
 }
@@ -182,9 +183,9 @@ func (b *box) join(authority *authz.Authority) {
 
 // newRunner returns what runs verbs on a host that has just been started.
 func newRunner(b *box) *verbs.Runner {
-	carrier := &carry.Carrier{Fleet: b.fleet, Audit: slog.New(slog.DiscardHandler)}
+	b.carrier = &carry.Carrier{Fleet: b.fleet, Audit: slog.New(slog.DiscardHandler)}
 	return &verbs.Runner{Prefix: prefix, Version: "test",
-		Fleet: func() verbs.Fleet { return carrier }}
+		Fleet: func() verbs.Fleet { return b.carrier }}
 }
 
 // leave ends the host's part in the fleet, as when its machine is lost.
