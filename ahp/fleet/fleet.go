@@ -266,14 +266,17 @@ func (f *Fleet) Reachable(name string) error {
 	return nil
 }
 
-// NoAnswer notes that a host has not answered. Until it says again that it is there, it is listed
-// as unreachable, so that all lists tell the same.
-func (f *Fleet) NoAnswer(name string) {
+// NoAnswer notes that a host has not answered, and returns an *UnreachableError. Until the host
+// says again that it is there, it is listed as unreachable, so that all tell the same.
+func (f *Fleet) NoAnswer(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := f.peers[name]; p != nil {
-		p.failed = true
+	p := f.peers[name]
+	if p == nil {
+		return &UnreachableError{Host: name}
 	}
+	p.failed = true
+	return &UnreachableError{name, p.heard}
 }
 
 // errSelf refuses a stream to the host itself, and ErrNoDoor one from a host that is no door.

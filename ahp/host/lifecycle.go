@@ -249,8 +249,8 @@ func (h *Host) Names() []string {
 	return slices.Collect(maps.Keys(h.names))
 }
 
-// FollowNames has changed called whenever a terminal gets a NAME or loses one, with the host's lock
-// held: it must return at once and call nothing of the host. nil ends that.
+// FollowNames has changed called whenever a terminal has begun, has another NAME or is gone, with
+// the host's lock held: it must return at once and call nothing of the host. nil ends that.
 func (h *Host) FollowNames(changed func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

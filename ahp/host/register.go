@@ -61,7 +61,6 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	}
 	t.ch = ch
 	h.names[name] = t
-	h.namesChangedLocked()
 	return nil
 }
 
@@ -90,6 +89,7 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 	h.mu.Lock()
 	h.order = append(h.order, t)
 	h.terminals[t.uri] = t
+	h.namesChangedLocked()
 	if h.closed {
 		t.exec.forget() // Shutdown did not see this terminal
 	}

@@ -39,8 +39,8 @@ func TestJoiningAFleetOfALaterFormatSaysWhatToDo(t *testing.T) {
 	box.joins(token, "tls://"+w.listen)
 }
 
-// olderCommit is the oldest one whose program has to get along with this one in a fleet. It moves on
-// when what hosts say to each other gets another format.
+// olderCommit is the oldest one whose program has to get along with this one in a fleet. It moves
+// on when what hosts say to each other gets another format.
 const olderCommit = "a08b090d0d300bb894baa418a243d94c6f0e64c3"
 
 // olderProgram returns the program that TERMHOST_OLDER names, or makes that of olderCommit. Without

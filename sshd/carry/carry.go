@@ -128,7 +128,7 @@ func (c *Carrier) dialFor(ctx context.Context, p authz.Principal, source authz.S
 		case !inTime(ctx, until):
 			return nil, c.noAnswer(ctx, host)
 		case !known || errors.Is(err, io.EOF) || streamError(nc) != nil:
-			c.Fleet.NoAnswer(host)
+			_ = c.Fleet.NoAnswer(host) // err says more
 			return nil, fmt.Errorf("%s has not let you in: %w", host, err)
 		}
 		return nil, fmt.Errorf("%s refuses: %w", host, err)
@@ -171,13 +171,13 @@ func inTime(ctx context.Context, until time.Time) bool {
 	return ctx.Err() == nil && time.Now().Before(until)
 }
 
-// noAnswer notes that a host has not answered in time, unless its peer has not waited, and returns
+// noAnswer notes that a host has not answered in time, unless the peer has not waited, and returns
 // that.
 func (c *Carrier) noAnswer(ctx context.Context, host string) error {
-	if !errors.Is(ctx.Err(), context.Canceled) {
-		c.Fleet.NoAnswer(host)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("%s does not answer", host)
 	}
-	return fmt.Errorf("%s does not answer", host)
+	return c.Fleet.NoAnswer(host)
 }
 
 // streamError returns why a stream of the fleet has broken off; nil: it has not.
