@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 	"golang.org/x/crypto/ssh"
 
+	"termhost/ahp/age"
 	"termhost/ahp/fleet/bus"
 	"termhost/ahp/fleet/bus/natslink"
 	"termhost/ahp/fleet/roster"
@@ -22,6 +23,8 @@ import (
 // Options are what a Fleet is made from.
 type Options struct {
 	Folder roster.Folder
+	// Name is what this host is to be called; "": as it has joined.
+	Name string
 	// Servers, CredentialsFile and CAFile are those of a NATS cluster, instead of the fleet's own
 	// server.
 	Servers         []string
@@ -32,14 +35,22 @@ type Options struct {
 	Version string
 	// Terminals returns how many terminals run here.
 	Terminals func() int
-	// Names returns the NAMEs of the terminals here; nil: they are not told.
-	Names func() []string
+	// Names are the NAMEs of the terminals here; nil: they are not told.
+	Names Names
 	// Serve serves a stream from a door until it ends, and closes it.
 	Serve func(f *Fleet, kind Kind, door roster.Member, nc net.Conn)
 	Log   *slog.Logger
 
 	// Connect makes the link; nil: it is one on NATS.
 	Connect bus.Connect
+}
+
+// Names are the NAMEs of a host's terminals.
+type Names interface {
+	// Names returns them.
+	Names() []string
+	// FollowNames has changed called, which waits for nothing, whenever they change; nil ends that.
+	FollowNames(changed func())
 }
 
 // Kind is what a stream is for.
@@ -71,6 +82,7 @@ type Fleet struct {
 	ended   chan struct{} // closed when run has ended
 	running sync.WaitGroup
 	speak   chan struct{} // 1 deep: announce at once
+	renamed chan struct{} // 1 deep: announce the names, which have changed
 
 	storing sync.Mutex // held while a roster that has come is stored; mu is taken under it
 	hearing sync.Mutex // held while it is chosen who is heard; likewise
@@ -93,10 +105,14 @@ type Fleet struct {
 // is no error: it is tried again for ever.
 func Open(o Options) (_ *Fleet, err error) {
 	f := &Fleet{o: o, boot: rand.Text(), stop: make(chan struct{}), ended: make(chan struct{}),
-		speak: make(chan struct{}, 1), ready: make(chan struct{}), peers: map[string]*peer{},
+		speak: make(chan struct{}, 1), renamed: make(chan struct{}, 1),
+		ready: make(chan struct{}), peers: map[string]*peer{},
 		turns: map[string]*turn{}, heardUs: time.Now(), beats: newBeats()}
 	if f.self, err = o.Folder.Membership(); err != nil {
 		return nil, err
+	}
+	if o.Name != "" && o.Name != f.self.Name {
+		return nil, &NameError{f.self.Name, o.Name}
 	}
 	if f.key, err = o.Folder.Key(); err != nil {
 		return nil, err
@@ -127,7 +143,18 @@ func Open(o Options) (_ *Fleet, err error) {
 		return nil, err
 	}
 	f.running.Go(f.run)
+	if o.Names != nil {
+		o.Names.FollowNames(f.namesChanged)
+	}
 	return f, nil
+}
+
+// NameError says that a host is in its fleet by another name than the one that it is to have.
+type NameError struct{ Is, Configured string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("it is called %s there, and %s in the configuration: write name = %q in"+
+		" [fleet], or leave the fleet and join it again", e.Is, e.Configured, e.Is)
 }
 
 // connect returns what makes the host's link, and starts the fleet's server if it is here.
@@ -169,6 +196,9 @@ func (f *Fleet) Close() error {
 	f.mu.Unlock()
 	if closed {
 		return nil
+	}
+	if f.o.Names != nil {
+		f.o.Names.FollowNames(nil)
 	}
 	close(f.stop)
 	<-f.ended
@@ -216,16 +246,37 @@ func (e *UnreachableError) Error() string {
 	if e.Since.IsZero() {
 		return e.Host + " is unreachable"
 	}
-	return fmt.Sprintf("%s is unreachable since %d s", e.Host,
-		int(time.Since(e.Since)/time.Second))
+	return e.Host + " is unreachable since " + age.Text(time.Since(e.Since))
 }
 
-// Reachable fails with an *UnreachableError if a host is silent.
+// Reachable fails with an *UnreachableError if a host is silent. One that has only not answered may
+// do so the next time.
 func (f *Fleet) Reachable(name string) error {
-	if h := f.host(name); !h.Reachable {
-		return &UnreachableError{name, h.Heard}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.peers[name]
+	switch {
+	case name == f.self.Name:
+		return nil
+	case p == nil:
+		return &UnreachableError{Host: name}
+	case !p.there():
+		return &UnreachableError{name, p.heard}
 	}
 	return nil
+}
+
+// NoAnswer notes that a host has not answered, and returns an *UnreachableError. Until the host
+// says again that it is there, it is listed as unreachable, so that all tell the same.
+func (f *Fleet) NoAnswer(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.peers[name]
+	if p == nil {
+		return &UnreachableError{Host: name}
+	}
+	p.failed = true
+	return &UnreachableError{name, p.heard}
 }
 
 // errSelf refuses a stream to the host itself, and ErrNoDoor one from a host that is no door.

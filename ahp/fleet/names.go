@@ -2,8 +2,8 @@ package fleet
 
 import (
 	"hash/fnv"
-	"maps"
 	"slices"
+	"time"
 )
 
 // nameSet says which names are in a set, and of few others that they are: a Bloom filter. A host
@@ -56,14 +56,38 @@ func nameBits(name string) (bits [nameHashes]uint64) {
 	return bits
 }
 
+// settles is how long a host may take to announce a NAME that it has got through this one: an
+// announcement of before may still be on its way.
+const settles = time.Second
+
+// MayName notes that a host may get a NAME now by what somebody does through this host. Until it
+// has announced its names, WithName does not rely on those that it has announced before.
+func (f *Fleet) MayName(host string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.peers[host]; p != nil {
+		p.unsure = time.Now()
+	}
+}
+
+// mayHave reports whether the host may have a terminal of that NAME.
+func (p *peer) mayHave(name string) bool {
+	return p.sign.Names.has(name) || !p.unsure.IsZero() && p.heard.Sub(p.unsure) < settles
+}
+
 // WithName returns the other hosts that can be reached and may have a terminal of that NAME, by
-// name. One that has made it in the last seconds may be missing, and one that has none be there.
+// name. One that has just made it for another host may be missing, and one that has none be there.
 func (f *Fleet) WithName(name string) (hosts []string) {
 	f.mu.Lock()
-	peers := maps.Clone(f.peers)
+	var may []string
+	for host, p := range f.peers {
+		if p.mayHave(name) {
+			may = append(may, host)
+		}
+	}
 	f.mu.Unlock()
-	for host, p := range peers {
-		if p.sign.Names.has(name) && f.Reachable(host) == nil {
+	for _, host := range may {
+		if f.Reachable(host) == nil {
 			hosts = append(hosts, host)
 		}
 	}

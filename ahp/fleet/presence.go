@@ -22,6 +22,9 @@ const (
 	// heartbeat is how often a host says that it is there, give or take jitter of it.
 	heartbeat = 3 * time.Second
 	jitter    = 500 * time.Millisecond
+	// namesInterval is how much time there is at least between two announcements of names that have
+	// changed: as between two of the root's lists.
+	namesInterval = 100 * time.Millisecond
 	// silent is how long a host says nothing before it counts as unreachable: three heartbeats and
 	// some.
 	silent = 10 * time.Second
@@ -36,6 +39,10 @@ const (
 	MaxLabels = 512
 )
 
+// namesRate is how often a host announces that its names have changed: after the first ones twice a
+// second, for each reaches all doors, and if the host is a door, all hosts.
+var namesRate = admit.Rate{PerSecond: 2, Burst: 20}
+
 // signRate is how many heartbeats of one host are read: some every second, when hosts join.
 var signRate = admit.Rate{PerSecond: 10, Burst: 100}
 
@@ -44,7 +51,13 @@ type peer struct {
 	heard time.Time
 	sign  sign
 	often *admit.Bucket // of signRate
+	// unsure is when the host may last have got a NAME through this one: see MayName.
+	unsure time.Time
+	failed bool // it has not answered since: see NoAnswer
 }
+
+// there reports whether the host is not silent.
+func (p *peer) there() bool { return time.Since(p.heard) < silent && !p.sign.Leaves }
 
 // sign is a heartbeat, as JSON. Keys that are not known are ignored.
 type sign struct {
@@ -68,7 +81,7 @@ type Host struct {
 	Self      bool              `json:"self"`
 	Home      bool              `json:"home"`
 	Door      bool              `json:"door"`
-	Reachable bool              `json:"reachable"`
+	Reachable bool              `json:"reachable"`      // it is not silent, and answers
 	Heard     time.Time         `json:"heard,omitzero"` // when it has last said that it is there
 	Version   string            `json:"version,omitempty"`
 	Labels    map[string]string `json:"labels"`
@@ -146,7 +159,7 @@ func (f *Fleet) hostLocked(name string, running int) Host {
 	}
 	if p := f.peers[name]; p != nil {
 		h.Heard = p.heard
-		h.Reachable = time.Since(p.heard) < silent && !p.sign.Leaves
+		h.Reachable = p.there() && !p.failed
 		h.Version, h.Terminals = p.sign.Version, p.sign.Terminals
 		maps.Copy(h.Labels, p.sign.Labels)
 	}
@@ -241,8 +254,8 @@ func (h Host) has(label string) bool {
 	return false
 }
 
-// run is the Fleet's goroutine: it says every few seconds that the host is there, and in the end
-// that it leaves.
+// run is the Fleet's goroutine: it says every few seconds that the host is there, which names it
+// has when they change, and in the end that it leaves.
 func (f *Fleet) run() {
 	defer close(f.ended)
 	beat := time.NewTimer(0)
@@ -254,6 +267,9 @@ func (f *Fleet) run() {
 		look = ticker.C
 	}
 	asks := true // the first time
+	var often admit.Bucket
+	var said time.Time
+	var due <-chan time.Time // when names that have changed are to be announced; nil: none have
 	for {
 		select {
 		case <-f.stop:
@@ -262,14 +278,24 @@ func (f *Fleet) run() {
 		case <-look:
 			f.reread()
 			continue
+		case <-f.renamed:
+			if due == nil {
+				due = time.After(namesInterval - time.Since(said))
+			}
+			continue
+		case <-due:
+			if !often.Allow(namesRate, 1, time.Now()) {
+				due = time.After(namesInterval)
+				continue
+			}
 		case <-f.speak:
 		case <-beat.C:
 			f.checkEcho()
 			f.abandon()
+			beat.Reset(heartbeat - jitter + rand.N(2*jitter))
 		}
 		f.say(asks, false)
-		asks = false
-		beat.Reset(heartbeat - jitter + rand.N(2*jitter))
+		asks, said, due = false, time.Now(), nil
 	}
 }
 
@@ -283,7 +309,7 @@ func (f *Fleet) say(asks, leaves bool) {
 		Terminals: f.o.Terminals(), Roster: version, Removal: removal,
 		Asks: asks, Leaves: leaves, Beat: beat}
 	if f.o.Names != nil {
-		now.Names = newNameSet(f.o.Names())
+		now.Names = newNameSet(f.o.Names.Names())
 	}
 	p, err := json.Marshal(now)
 	if err == nil && len(p) > bus.MaxAnnouncement { // a long version
@@ -302,6 +328,15 @@ func (f *Fleet) say(asks, leaves bool) {
 func (f *Fleet) soon() {
 	select {
 	case f.speak <- struct{}{}:
+	default:
+	}
+}
+
+// namesChanged has the host announce its names at once, or soon after it has announced something.
+// It waits for nothing.
+func (f *Fleet) namesChanged() {
+	select {
+	case f.renamed <- struct{}{}:
 	default:
 	}
 }
@@ -366,9 +401,9 @@ func (f *Fleet) announced(from string, p []byte) {
 	if s.Leaves && (before == nil || before.sign.Boot != s.Boot) {
 		return // it has restarted already
 	}
-	now := &peer{time.Now(), s, &admit.Bucket{}}
+	now := &peer{heard: time.Now(), sign: s, often: &admit.Bucket{}}
 	if before != nil {
-		now.often = before.often
+		now.often, now.unsure = before.often, before.unsure
 	}
 	f.peers[from] = now
 	if before != nil && before.sign.Boot != s.Boot && !f.closed {

@@ -73,3 +73,40 @@ func TestStreamsOfAHostThatHasRestartedStay(t *testing.T) {
 		}
 	})
 }
+
+// A host that is silent for longer than anybody waits is given up, and what comes later is new.
+func TestStreamsEndWhenTheirHostIsSilentForTenMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		home, _, _ := w.three()
+		dial := func() net.Conn {
+			t.Helper()
+			nc, err := home.Dial("box2", fleet.KindCarried)
+			hosttest.Check(t, err)
+			t.Cleanup(func() { nc.Close() })
+			_, _ = nc.Read(make([]byte, 100))
+			return nc
+		}
+		nc := dial()
+		w.cut("box2", true)
+		time.Sleep(9 * time.Minute)
+		w.cut("box2", false)
+		time.Sleep(5 * time.Second)
+		if _, err := io.WriteString(nc, "x"); err != nil {
+			t.Fatalf("after nine minutes: %v", err)
+		}
+		if _, err := io.ReadFull(nc, make([]byte, 1)); err != nil {
+			t.Errorf("after nine minutes: %v", err)
+		}
+		w.cut("box2", true)
+		began := time.Now()
+		_, err := nc.Read(make([]byte, 1))
+		if err == nil || err.Error() != "the host has been silent for ten minutes" ||
+			time.Since(began) > 10*time.Minute+5*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		w.cut("box2", false)
+		time.Sleep(5 * time.Second)
+		dial()
+	})
+}

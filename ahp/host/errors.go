@@ -37,6 +37,14 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("a terminal named %q exists; choose another name, or attach to it", e.Name)
 }
 
+// KickedError says who has ended a view.
+type KickedError struct {
+	By       string
+	Terminal string // the NAME of what was viewed
+}
+
+func (e *KickedError) Error() string { return e.By + " has ended your view of " + e.Terminal }
+
 // ClaimError says that nobody can hold a new terminal by a claim.
 type ClaimError struct {
 	Executes bool // it is that of a client-executed terminal

@@ -136,6 +136,7 @@ type Host struct {
 	mu        sync.Mutex
 	terminals map[string]*Terminal // by URI
 	names     map[string]*Terminal // by NAME
+	onNames   func()               // see FollowNames; nil: nobody follows them
 	former    map[string]*Terminal // by NAMEs that they had before; those of names come first
 	order     []*Terminal          // by age
 	clients   map[string]*client   // by clientId

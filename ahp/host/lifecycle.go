@@ -248,3 +248,18 @@ func (h *Host) Names() []string {
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Keys(h.names))
 }
+
+// FollowNames has changed called whenever a terminal has begun, has another NAME or is gone, with
+// the host's lock held: it must return at once and call nothing of the host. nil ends that.
+func (h *Host) FollowNames(changed func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.onNames = changed
+}
+
+// namesChangedLocked says that names has changed. Host.mu is held.
+func (h *Host) namesChangedLocked() {
+	if h.onNames != nil {
+		h.onNames()
+	}
+}

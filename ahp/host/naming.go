@@ -115,6 +115,7 @@ func (h *Host) setNameLocked(t *Terminal, name string) {
 	t.naming.Store(now)
 	delete(h.names, was.name) // it is a former one, and so not free
 	h.names[name], h.former[was.name] = t, t
+	h.namesChangedLocked()
 }
 
 // freeURILocked returns a URI for a new terminal. It ends with the terminal's NAME, unless a

@@ -90,6 +90,7 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 	h.mu.Lock()
 	h.order = append(h.order, t)
 	h.terminals[t.uri] = t
+	h.namesChangedLocked()
 	if h.closed {
 		t.exec.forget() // Shutdown did not see this terminal
 	}

@@ -185,6 +185,7 @@ func (h *Host) forgetLocked(t *Terminal) {
 	if h.names[t.Name()] == t {
 		delete(h.names, t.Name())
 		h.taken.free(t.Name())
+		h.namesChangedLocked()
 	}
 	maps.DeleteFunc(h.former, func(name string, other *Terminal) bool {
 		if other == t {

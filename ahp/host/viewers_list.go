@@ -157,7 +157,7 @@ func (c *Conn) Kick(t *Terminal, who string) (name string, kicked int, err error
 		return "", 0, err
 	}
 	by := Printable(nameOf(p))
-	cause := fmt.Errorf("%s has ended your view of %s", by, t.Name())
+	cause := &KickedError{By: by, Terminal: t.Name()}
 	list := h.viewers(t)
 	views, err := h.named(list, who)
 	if err != nil {

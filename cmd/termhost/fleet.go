@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func (c *call) failed(err error) int { return fail(c.std, exitFailure, err.Error
 // fleetInit makes a fleet of which this host is the home, and prints how another one joins.
 func fleetInit(c *call) int {
 	fs := c.flags()
-	file, name := fs.String("c", "", ""), fs.String("name", hostLabel(), "")
+	file, name := fs.String("c", "", ""), fs.String("name", "", "")
 	listen, at := fs.String("listen", fleetListen, ""), fs.String("at", "", "")
 	if code, ok := c.parse(fs, 0); !ok {
 		return code
@@ -111,8 +112,8 @@ func fleetInit(c *call) int {
 		return failConfig(c.std, err)
 	}
 	folder := roster.In(cfg.StateDir)
-	if err := fleet.CheckName(*name); err != nil {
-		return fail(c.std, exitUsage, err.Error(), "choose another one with --name")
+	if code, ok := c.nameHost(name, cfg.Fleet.Name); !ok {
+		return code
 	}
 	if err := folder.Outside(); err != nil { // its server may have the port
 		return c.failed(err)
@@ -137,6 +138,20 @@ func fleetInit(c *call) int {
 	fmt.Fprintf(c.std.out, "%s has made a fleet, and a host that runs is in it within a second\n",
 		*name)
 	return c.printLine(folder, false)
+}
+
+// nameHost completes this host's name, which --name says, or the configuration, or the machine's
+// name is. ok is false if it cannot be that, and code is the exit code then.
+func (c *call) nameHost(name *string, configured string) (code int, ok bool) {
+	if *name != "" && configured != "" && *name != configured {
+		return fail(c.std, exitUsage, fmt.Sprintf("--name %s is not the [fleet] name of the "+
+			"configuration, %s", *name, configured), "leave --name out, or change the other"), false
+	}
+	*name = cmp.Or(*name, configured, hostLabel())
+	if err := fleet.CheckName(*name); err != nil {
+		return fail(c.std, exitUsage, err.Error(), "choose another one with --name"), false
+	}
+	return exitOK, true
 }
 
 // canListen fails for an address at which a host could not listen.
@@ -219,7 +234,7 @@ func fleetToken(c *call) int {
 // fleetJoin makes this host a member.
 func fleetJoin(c *call) int {
 	fs := c.flags()
-	file, name := fs.String("c", "", ""), fs.String("name", hostLabel(), "")
+	file, name := fs.String("c", "", ""), fs.String("name", "", "")
 	if code, ok := c.parse(fs, 2); !ok {
 		return code
 	}
@@ -231,8 +246,8 @@ func fleetJoin(c *call) int {
 		return failConfig(c.std, err)
 	}
 	folder := roster.In(cfg.StateDir)
-	if err := fleet.CheckName(*name); err != nil {
-		return fail(c.std, exitUsage, err.Error(), "choose another one with --name")
+	if code, ok := c.nameHost(name, cfg.Fleet.Name); !ok {
+		return code
 	}
 	o := fleet.JoinOptions{Folder: folder, Servers: strings.Split(fs.Arg(0), ","),
 		Token: fs.Arg(1), Name: *name, Log: slog.New(slog.DiscardHandler)}

@@ -57,14 +57,14 @@ func TestWhoIsPutOutOfATerminalOfAnotherHostIsToldWhy(t *testing.T) {
 	const operator, observer = `role = "operator"`, `role = "observer"`
 	for _, d := range []dismissal{
 		{"here", kick("here"), "[alice has ended your view of here]", 1},
-		{"box/there", kick("box/there"), "[alice has ended your view of there]", 1},
+		{"box/there", kick("box/there"), "[alice has ended your view of box/there]", 1},
 		{"here", home.edit(operator, observer),
 			"[the rights of your key have changed; connect again; here goes on running]", 255},
 		{"box/there", home.edit(operator, observer),
 			"[the rights of your key have changed; connect again; box/there goes on running]", 255},
 		{"box/there", box.edit(operator, observer),
-			"[the rights of your key have changed; connect again; there goes on running]", 255},
-		{"box/there", revoke, "[your login has ended; there goes on running]", 255},
+			"[the rights of your key have changed; connect again; box/there goes on running]", 255},
+		{"box/there", revoke, "[your login has ended; box/there goes on running]", 255},
 		{"here", home.edit(line, other),
 			"[your key is no longer authorised; here goes on running]", 255},
 		{"box/there", home.edit(line, other),

@@ -55,9 +55,10 @@ func (s *server) followFleet() {
 		return
 	}
 	f, err := fleet.Open(fleet.Options{
-		Folder: folder, Servers: s.cfg.Fleet.Servers, CredentialsFile: s.cfg.Fleet.Credentials,
+		Folder: folder, Name: s.cfg.Fleet.Name,
+		Servers: s.cfg.Fleet.Servers, CredentialsFile: s.cfg.Fleet.Credentials,
 		CAFile: s.cfg.Fleet.TLSCAFile, Labels: s.cfg.Fleet.Labels, Version: version(), Log: s.log,
-		Terminals: func() int { return s.host.Stats().Terminals }, Names: s.host.Names,
+		Terminals: func() int { return s.host.Stats().Terminals }, Names: s.host,
 		Serve: s.serveHost,
 	})
 	if err != nil {

@@ -177,7 +177,7 @@ func killOne(t *testing.T, door visitor, box *fleetHost) {
 	door.run("ls") // what is listed last
 	_ = box.serve.Stop(syscall.SIGKILL)
 	hosttest.Eventually(t, "it is said to be unreachable", func() bool {
-		return strings.Contains(door.run("ls"), box.name+" unreachable since")
+		return strings.Contains(door.run("ls"), box.name+" is unreachable since")
 	})
 	list := door.run("ls")
 	if own := rows(list, box.name+" "); len(own) != 1 || !strings.Contains(own[0], "unreachable") {
@@ -191,7 +191,7 @@ func killOne(t *testing.T, door visitor, box *fleetHost) {
 	}
 	found, err := door.ask("grep '^got I am'")
 	if err != nil || strings.Count(found, ":got I am") != manyHosts-1 ||
-		!strings.Contains(found, box.name+" unreachable since") {
+		!strings.Contains(found, box.name+" is unreachable since") {
 		t.Errorf("grep: %v:\n%s", err, found)
 	}
 	for _, line := range []string{"who", "wait", "peek", "send --enter"} {

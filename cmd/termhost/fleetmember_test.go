@@ -65,6 +65,34 @@ func TestAHostThatWasRemovedSaysSoAndMayJoinAgain(t *testing.T) {
 	})
 }
 
+// The configuration may name the host, once and for all.
+func TestTheConfigurationNamesAHost(t *testing.T) {
+	w, home := newFleet(t, "")
+	box := w.host("machine", `fleet.name = "box"`)
+	token, url := w.token(), "tls://"+w.listen
+	box.says("--name other is not the [fleet] name of the configuration, box\n", "fleet", "join",
+		"--name", "other", url, token)
+	if out := box.do("fleet", "join", url, token); !strings.HasPrefix(out, "box has joined") {
+		t.Errorf("it says %q", out)
+	}
+	box.start()
+	hosttest.Eventually(t, "home sees it", func() bool {
+		return strings.Contains(home.run("alice", "hosts"), "box   reachable")
+	})
+	box.serve.Kill()
+	writeFile(t, box.file(), strings.ReplaceAll(fileText(t, box.file()), `"box"`, `"crate"`))
+	box.start()
+	box.says("stays out of its fleet", "fleet", "hosts")
+	if !strings.Contains(box.logged(), "it is called box there, and crate in the configuration") {
+		t.Errorf("its log says %s", box.logged())
+	}
+	crate := w.host("crate", `fleet.name = "crate"`)
+	if out := crate.do("fleet", "init", "--listen", loopback()); !strings.HasPrefix(out,
+		"crate has made a fleet") {
+		t.Errorf("it says %q", out)
+	}
+}
+
 // The port of the fleet's server may be taken, also beside a host that runs.
 func TestAFleetIsNotMadeWhereItsServerCannotListen(t *testing.T) {
 	w, _ := newFleet(t, "")

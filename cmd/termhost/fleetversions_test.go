@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,13 +39,42 @@ func TestJoiningAFleetOfALaterFormatSaysWhatToDo(t *testing.T) {
 	box.joins(token, "tls://"+w.listen)
 }
 
-// A real termhost of before is a door, or behind one. Nothing in the repository has it: it is given.
+// olderCommit is the oldest one whose program has to get along with this one in a fleet. It moves
+// on when what hosts say to each other gets another format.
+const olderCommit = "a08b090d0d300bb894baa418a243d94c6f0e64c3"
+
+// olderProgram returns the program that TERMHOST_OLDER names, or makes that of olderCommit. Without
+// the repository's history it skips the test.
+func olderProgram(t *testing.T) string {
+	t.Helper()
+	if program := os.Getenv("TERMHOST_OLDER"); program != "" {
+		return program
+	}
+	root, err := filepath.Abs("../..")
+	hosttest.Check(t, err)
+	dir := t.TempDir()
+	// The checkout may belong to another user.
+	history := exec.Command("git", "-C", root, "-c", "safe.directory=*", "archive", "--output",
+		filepath.Join(dir, "source.tar"), olderCommit)
+	if out, err := history.CombinedOutput(); err != nil {
+		t.Skipf("it needs the history of the repository, or TERMHOST_OLDER=PATH, the program of an "+
+			"older version: %v: %s", err, out)
+	}
+	for _, args := range [][]string{{"tar", "-xf", "source.tar"},
+		{"go", "build", "-buildvcs=false", "-o", "older", "./cmd/termhost"}} {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v: %s", args, err, out)
+		}
+	}
+	return filepath.Join(dir, "older")
+}
+
+// A real termhost of before is a door, or behind one.
 func TestTwoVersionsAreInOneFleet(t *testing.T) {
 	slow(t)
-	older := os.Getenv("TERMHOST_OLDER")
-	if older == "" {
-		t.Skip("it runs with TERMHOST_OLDER=PATH, the program of an older version")
-	}
+	older := olderProgram(t)
 	for name, runs := range map[string]struct{ home, box string }{
 		"the door is older": {older, "termhost"}, "the box is older": {"termhost", older},
 	} {

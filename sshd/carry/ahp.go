@@ -59,6 +59,9 @@ func (d Door) Reachable(host string) error {
 // Heard implements relay.Fleet.
 func (d Door) Heard(host string) uint64 { return d.Fleet.Heard(host) }
 
+// MayName implements relay.Fleet.
+func (d Door) MayName(host string) { d.Fleet.MayName(host) }
+
 // Dial implements relay.Fleet.
 func (d Door) Dial(ctx context.Context, p authz.Principal, from authz.Source, host string) (
 	io.ReadWriteCloser, error) {

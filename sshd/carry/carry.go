@@ -26,6 +26,8 @@ const connectTime = 10 * time.Second
 type Carrier struct {
 	Fleet *fleet.Fleet
 	Audit *slog.Logger
+	// Patience is how long a viewer waits for a host that has gone; 0: ten minutes.
+	Patience time.Duration
 }
 
 // A Carrier is the verbs.Fleet.
@@ -53,6 +55,14 @@ func (c *Carrier) Choose(on string) (string, error) { return c.Fleet.Choose(on) 
 
 // WithName implements verbs.Fleet.
 func (c *Carrier) WithName(name string) []string { return c.Fleet.WithName(name) }
+
+// mayName notes that a command line gives, or has given, a terminal of a host a NAME, if it may.
+func (c *Carrier) mayName(host, line string) {
+	switch verb, _, _ := strings.Cut(line, " "); verb {
+	case "new", "rename", "run", "share":
+		c.Fleet.MayName(host)
+	}
+}
 
 // errGuest keeps those in who were invited to this host's terminals.
 var errGuest = errors.New("an invitation is for terminals of the host that has made it")
@@ -116,14 +126,15 @@ func (c *Carrier) dialFor(ctx context.Context, p authz.Principal, source authz.S
 		case why != "":
 			return nil, &verbs.RefusedError{Host: host, Why: plainReason(why)}
 		case !inTime(ctx, until):
-			return nil, noAnswer(host)
+			return nil, c.noAnswer(ctx, host)
 		case !known || errors.Is(err, io.EOF) || streamError(nc) != nil:
+			_ = c.Fleet.NoAnswer(host) // err says more
 			return nil, fmt.Errorf("%s has not let you in: %w", host, err)
 		}
 		return nil, fmt.Errorf("%s refuses: %w", host, err)
 	}
 	c.Audit.Info(authz.AuditCarry, append([]any{"who", p.Name, "to", host}, source.Attrs(p)...)...)
-	return &link{gossh.NewClient(conn, chans, reqs), nc, host, until, stop}, nil
+	return &link{gossh.NewClient(conn, chans, reqs), nc, c, host, until, stop}, nil
 }
 
 // plainReason strips from a host's reason the package that it comes from.
@@ -138,6 +149,7 @@ func plainReason(why string) string {
 type link struct {
 	*gossh.Client
 	nc    net.Conn
+	by    *Carrier
 	host  string
 	until time.Time // the host has done what it was asked for, or the connection ends
 	stop  func() bool
@@ -151,7 +163,7 @@ func (l *link) notBegun(ctx context.Context, err error) error {
 	if inTime(ctx, l.until) {
 		return err
 	}
-	return noAnswer(l.host)
+	return l.by.noAnswer(ctx, l.host)
 }
 
 // inTime reports whether neither ctx nor until has ended a connection.
@@ -159,7 +171,14 @@ func inTime(ctx context.Context, until time.Time) bool {
 	return ctx.Err() == nil && time.Now().Before(until)
 }
 
-func noAnswer(host string) error { return fmt.Errorf("%s does not answer", host) }
+// noAnswer notes that a host has not answered in time, unless the peer has not waited, and returns
+// that.
+func (c *Carrier) noAnswer(ctx context.Context, host string) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("%s does not answer", host)
+	}
+	return c.Fleet.NoAnswer(host)
+}
 
 // streamError returns why a stream of the fleet has broken off; nil: it has not.
 func streamError(nc net.Conn) error {
@@ -211,14 +230,16 @@ func (c *Carrier) Output(ctx context.Context, peer verbs.Caller, host, line stri
 	var out, complaint answer
 	out.full, complaint.full = l.close, l.close
 	s.Stdout, s.Stderr = &out, &complaint
+	c.mayName(host, line)
 	if err = s.Start(line); err != nil {
 		return nil, l.notBegun(ctx, err)
 	}
+	defer c.mayName(host, line)
 	l.begun()
 	err = s.Wait()
 	switch {
 	case ctx.Err() != nil:
-		err = noAnswer(host)
+		err = c.noAnswer(ctx, host)
 	case out.over || complaint.over:
 		err = verbs.ErrAnswer
 	case err != nil && len(complaint.Bytes()) > 0:

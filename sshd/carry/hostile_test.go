@@ -66,7 +66,8 @@ func TestAHostThatStopsWhenItIsConnectedHoldsUpNobody(t *testing.T) {
 			out, status := home.run(line)
 			ended <- end{out, status}
 		}()
-		if got := slowtest.Receive(t, line, ended); !strings.Contains(got.out, "box1 does not answer") {
+		if got := slowtest.Receive(t, line, ended); !strings.Contains(got.out,
+			"box1 is unreachable since ") {
 			t.Errorf("%s: %q, status %d", line, got.out, got.status)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	gossh "golang.org/x/crypto/ssh"
 
@@ -78,6 +79,27 @@ func staysListed(t *testing.T, home *box, fail func()) {
 	<-top.Status
 }
 
+// TestAListOfHostsAndOneOfTerminalsTellTheSame of a host that does not answer, though it
+// has been heard a moment ago.
+func TestAListOfHostsAndOneOfTerminalsTellTheSame(t *testing.T) {
+	t.Parallel()
+	_, home, boxes := newTown(t, "box1")
+	home.makes("box1", "there", "there-")
+	home.run("ls")
+	boxes[0].failing()()
+	if out, _ := home.run("ls"); !strings.Contains(out, "there ") ||
+		!strings.Contains(out, "\nbox1 is unreachable since ") {
+		t.Errorf("ls says %s", out)
+	}
+	if out, _ := home.run("hosts"); !strings.Contains(out, " unreachable since ") {
+		t.Errorf("hosts says %s", out)
+	}
+	hosttest.Eventually(t, "it has said again that it is there", func() bool {
+		out, _ := home.run("hosts")
+		return !strings.Contains(out, "unreachable")
+	})
+}
+
 // TestNobodySaysWhatASilentHostHasNot: nobody has heard it.
 func TestNobodySaysWhatASilentHostHasNot(t *testing.T) {
 	_, home, boxes := newTown(t, "box1")
@@ -91,10 +113,46 @@ func TestNobodySaysWhatASilentHostHasNot(t *testing.T) {
 	fail()
 	for _, line := range []string{"who", "ls", "ls box1"} {
 		out, status := home.run(line)
-		if status != verbs.StatusOK || !strings.HasPrefix(out, "box1: ") ||
+		if status != verbs.StatusOK || !strings.HasPrefix(out, "box1 is unreachable since ") ||
 			strings.Count(out, "\n") != 1 {
 			t.Errorf("%s: status %d, %s", line, status, out)
 		}
+	}
+}
+
+// TestAViewerWaitsForAHostThatHasGoneForATimeOnly.
+func TestAViewerWaitsForAHostThatHasGoneForATimeOnly(t *testing.T) {
+	t.Parallel()
+	_, home, boxes := newTown(t, "box1")
+	home.carrier.Patience = 1500 * time.Millisecond
+	home.makes("box1", "there", "there-")
+	p := home.sits("attach box1/there")
+	p.Sees("there-")
+	boxes[0].leave()
+	p.Sees("box1 has gone, since 0s; keys are refused")
+	p.Sees("; its terminals go on unless its machine has stopped: `ssh -t HOST attach box1/there`]")
+	p.SeesAll()
+	if status := <-p.Status; status != verbs.StatusLost {
+		t.Errorf("status %d", status)
+	}
+}
+
+// TestWhatARemovedHostCutsShortIsNotToBeHadHere: the door leads there no more.
+func TestWhatARemovedHostCutsShortIsNotToBeHadHere(t *testing.T) {
+	t.Parallel()
+	w, home, _ := newTown(t, "box1")
+	home.makes("box1", "late", "late-")
+	p := home.sits("attach box1/late")
+	p.Sees("late-")
+	_, err := w.folder("home").Change(func(r roster.Roster) (roster.Roster, error) {
+		return r.Without("box1")
+	})
+	hosttest.Check(t, err)
+	p.Sees("[box1: the host was removed from the fleet; its terminals go on unless its machine " +
+		"has stopped: log in to box1 itself]")
+	p.SeesAll()
+	if status := <-p.Status; status != verbs.StatusLost {
+		t.Errorf("status %d", status)
 	}
 }
 

@@ -36,6 +36,51 @@ func TestABareNAMEOfSeveralHostsIsAnError(t *testing.T) {
 	}
 }
 
+// The host has not announced the NAME yet that it has got through this door.
+func TestADoorKnowsAtOnceTheNAMEsThatItHasMade(t *testing.T) {
+	t.Parallel()
+	w, home, _ := newTown(t, "box1")
+	for _, name := range []string{"fresh", "given", "shown"} {
+		home.makes("home", name, "home-")
+	}
+	w.mutes("box1", true)
+	several := func(name string) {
+		t.Helper()
+		want := "termhost: error: there are several: box1/" + name + ", home/" + name
+		if out, status := home.run("send --enter " + name + " x"); status == 0 ||
+			strings.TrimSpace(out) != want {
+			t.Errorf("it is typed with status %d: %q, want %q", status, out, want)
+		}
+	}
+	makes := func(line string) {
+		t.Helper()
+		if out, status := home.run(line); status != 0 {
+			t.Fatalf("%s: %s", line, out)
+		}
+	}
+	makes("new --on box1 -d -n fresh -- cat")
+	several("fresh")
+	w.mutes("box1", false)
+	hosttest.Eventually(t, "they are announced", func() bool {
+		return len(home.runner.Fleet().WithName("fresh")) == 1
+	})
+	hosttest.Eventually(t, "box1 has announced them since", func() bool {
+		return len(home.runner.Fleet().WithName("given")) == 0
+	})
+	w.mutes("box1", true)
+	makes("rename box1/fresh given")
+	several("given")
+	p := home.sits("new --on box1 -n shown -- cat")
+	hosttest.Eventually(t, "it is shown", func() bool {
+		out, _ := home.run("who box1/shown")
+		return strings.Contains(out, "operator")
+	})
+	several("shown")
+	p.Types(pressed("d"))
+	p.SeesAll()
+	<-p.Status
+}
+
 func TestTheBeginningOfANAMEThatOneHostHasIsEnoughToAttach(t *testing.T) {
 	t.Parallel()
 	_, home, _ := newTown(t, "box1", "box2")
@@ -78,6 +123,49 @@ func TestHintsOfAnotherHostNameItsTerminalsAsTheDoorDoes(t *testing.T) {
 			t.Errorf("%s: %q, want %q", line, out, want)
 		}
 	}
+}
+
+// Whatever is said of a terminal of another host names it with its host, and takes it so.
+func TestRepliesNameATerminalOfAnotherHostWithItsHost(t *testing.T) {
+	t.Parallel()
+	_, home, _ := newTown(t, "box1")
+	home.makes("box1", "work", "work-")
+	home.makes("box1", "other", "other-")
+	home.makes("home", "own", "own-")
+	const e = "error: "
+	for _, c := range [][2]string{
+		{"rename box1/work w1", "box1/work is called box1/w1 now"},
+		{"rename box1/w1 box1/work", "box1/w1 is called box1/work now"},
+		{"rename work box1/work", "it is called box1/work already"},
+		{"rename box1/work home/w1", e + "a terminal stays on its host: box1/work cannot be called " +
+			"home/w1"},
+		{"rename own box1/own", e + "a terminal stays on its host: home/own cannot be called box1/own"},
+		{"rename box1/work nosuch/w1", e + `the fleet has no host "nosuch", but box1, home`},
+		{"rename box1/work box1/other", e + `a terminal named "box1/other" exists; choose another ` +
+			"name, or attach to it"},
+		{"rename own home/mine", "own is called mine now"},
+		{"guard box1/work on", "box1/work is guarded: what agents type waits for your yes"},
+		{"guard box1/work off", "box1/work is not guarded: agents type without asking"},
+		{"approve box1/work", e + "nothing is held in box1/work"},
+		{"wait --timeout 10ms box1/work", e + "box1/work goes on after 10ms"},
+		{"record box1/work off", "box1/work is not recorded"},
+	} {
+		out, _ := home.run(c[0])
+		if first, _, _ := strings.Cut(out, "\n"); first != "termhost: "+c[1] {
+			t.Errorf("%s: %q, want %q", c[0], first, c[1])
+		}
+	}
+	if out, _ := home.run("who box1/work"); out != "nobody watches box1/work\n" {
+		t.Errorf("who: %q", out)
+	}
+	p := home.sits("attach box1/work")
+	p.Sees("work-")
+	p.Types(pressed("g"))
+	p.Sees("box1/work is guarded")
+	p.Types(pressed("d"))
+	p.Sees("[detached: box1/work goes on running; `ssh -t HOST attach box1/work` comes back]")
+	p.SeesAll()
+	<-p.Status
 }
 
 func TestErrorsOfAFleetSayWhichHostsThereAre(t *testing.T) {

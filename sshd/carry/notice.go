@@ -95,8 +95,12 @@ func (r *run) dropped(keys int) {
 	r.told.mu.Unlock()
 }
 
-// refusing shows why keys are refused, unless help is shown.
+// refusing shows why keys are refused, unless help is shown, over the picture of a host that is
+// silent.
 func (r *run) refusing(why string) {
+	if g := r.keys.guide; g != nil && r.peer.Draws() {
+		_, _ = r.out.stdout().Write(g.Corner())
+	}
 	if !r.told.helping(time.Now()) {
 		r.notice(why + "; keys are refused, Ctrl-C leaves")
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"termhost/ahp/age"
 	"termhost/ahp/commandline"
 	"termhost/sshd/verbs"
 )
@@ -17,7 +18,7 @@ const (
 	// how often while keys are refused: somebody sees at once that it is back.
 	look   = time.Second
 	glance = 100 * time.Millisecond
-	// patience is how long a viewer waits for a host that has gone.
+	// patience is the default of Carrier.Patience.
 	patience = 10 * time.Minute
 	// insists is how long a host that is back refuses a person until that is believed: it may have
 	// no room while all come back at once.
@@ -44,6 +45,7 @@ type run struct {
 // Run implements verbs.Fleet.
 func (c *Carrier) Run(ctx context.Context, peer verbs.Caller, host, line string) (
 	verbs.Exit, error) {
+	defer c.mayName(host, line)
 	r := &run{Carrier: c, peer: peer, host: host}
 	s, err := r.begin(ctx, line, nil)
 	if err != nil {
@@ -209,12 +211,11 @@ func (r *run) await(ctx context.Context) (back bool, why error) {
 	since, allowed := time.Now(), time.Now()
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for time.Since(since) < patience {
+	for time.Since(since) < cmp.Or(r.Patience, patience) {
 		if _, err := r.Fleet.Member(r.host); err != nil || r.Fleet.Removed() {
 			return false, nil
 		}
-		r.refusing(fmt.Sprintf("%s has gone, since %d s", r.host,
-			int(time.Since(since)/time.Second)))
+		r.refusing(r.host + " has gone, since " + age.Text(time.Since(since)))
 		select {
 		case <-ctx.Done():
 			return false, context.Cause(ctx)

@@ -81,7 +81,7 @@ func TestRmFindsTerminalsOfAllHostsByLabelOrEnd(t *testing.T) {
 		t.Errorf("where none is so labelled: %d, %s", status, out)
 	}
 	if out, status := home.run("rm -l team=a"); status != 0 ||
-		!strings.Contains(out, "box1: old removed") || !strings.Contains(out, "box2: old removed") {
+		!strings.Contains(out, "box1/old removed") || !strings.Contains(out, "box2/old removed") {
 		t.Errorf("by label: %d, %s", status, out)
 	}
 	hosttest.Eventually(t, "they are gone", func() bool {

@@ -22,6 +22,8 @@ type session struct {
 	size verbs.Window   // that the host was told first
 	// heard returns the number of the host's last heartbeat that was heard; 0: it has none.
 	heard func() uint64
+	// named notes that the host may have a NAME that it had not.
+	named func()
 	typed bool // what is typed goes in messages: see package typed
 	link  *link
 	ch    gossh.Channel
@@ -57,6 +59,8 @@ func (r *run) begin(ctx context.Context, line string, from *verbs.Arrival) (*ses
 	}
 	s := &session{peer: r.peer, from: from, link: l, ch: ch, ended: make(chan struct{}),
 		came: make(chan struct{}), heard: func() uint64 { return r.Fleet.Heard(r.host) }}
+	s.named = func() { r.Fleet.MayName(r.host) }
+	r.mayName(r.host, line)
 	go s.requests(reqs)
 	if err := s.start(line); err != nil {
 		l.close()
@@ -72,7 +76,7 @@ func (r *run) begin(ctx context.Context, line string, from *verbs.Arrival) (*ses
 func (s *session) awaitShown(ctx context.Context) error {
 	late := time.NewTimer(connectTime)
 	defer late.Stop()
-	err := noAnswer(s.link.host)
+	err := fmt.Errorf("%s does not answer", s.link.host)
 	select {
 	case <-s.came:
 		return nil
@@ -136,6 +140,7 @@ func (s *session) shows(now wire.Shows) {
 	if now.Name == "" {
 		return
 	}
+	s.named()
 	select {
 	case <-s.came:
 	default:

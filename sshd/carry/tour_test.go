@@ -60,7 +60,7 @@ func TestKeysLeadFromHostToHostOnOneConnection(t *testing.T) {
 	p.Types(pressed("\t"))
 	p.Sees("beedog")
 	p.Types(pressed("d"))
-	p.Sees("[detached: box1t goes on running; `ssh -t HOST attach box1/box1t` comes back]")
+	p.Sees("[detached: box1/box1t goes on running; `ssh -t HOST attach box1/box1t` comes back]")
 	p.SeesAll()
 	if status := <-p.Status; status != 0 {
 		t.Errorf("status %d", status)

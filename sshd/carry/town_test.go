@@ -39,17 +39,19 @@ type town struct {
 
 	mu     sync.Mutex
 	silent map[string]bool // hosts of which nothing is heard
+	mute   map[string]bool // hosts whose announcements nobody hears
 }
 
 // box is a host of a town.
 type box struct {
-	w      *town
-	name   string
-	host   *host.Host
-	files  *authz.Authority
-	fleet  *fleet.Fleet
-	runner *verbs.Runner
-	serve  func(fleet.Kind, roster.Member, net.Conn)
+	w       *town
+	name    string
+	host    *host.Host
+	files   *authz.Authority
+	fleet   *fleet.Fleet
+	runner  *verbs.Runner
+	carrier *carry.Carrier
+	serve   func(fleet.Kind, roster.Member, net.Conn)
 	// refuses: it lets nobody in from other hosts.
 	refuses atomic.Bool
 }
@@ -57,11 +59,13 @@ type box struct {
 // newTown returns home and boxes of these names, which it sees.
 func newTown(t *testing.T, names ...string) (w *town, home *box, boxes []*box) {
 	t.Helper()
-	w = &town{t: t, net: &bus.Network{}, dir: t.TempDir(), silent: map[string]bool{}}
-	w.net.Lose = func(from, to string, _ bus.Class, _ []byte) bool {
+	w = &town{t: t, net: &bus.Network{}, dir: t.TempDir(), silent: map[string]bool{},
+		mute: map[string]bool{}}
+	w.net.Lose = func(from, to string, _ bus.Class, p []byte) bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return from != to && (w.silent[from] || w.silent[to])
+		const announced = 1 // the kind of a message
+		return from != to && (w.silent[from] || w.silent[to] || w.mute[from] && p[0] == announced)
 	}
 	hosttest.Check(t, w.folder("home").Found("home", "127.0.0.1:1", nil))
 	home = w.open("home")
@@ -91,6 +95,13 @@ func (w *town) cut(name string, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.silent[name] = is
+}
+
+// mutes has nobody hear a host's announcements, or hear them again.
+func (w *town) mutes(name string, is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mute[name] = is
 }
 
 func (w *town) folder(name string) roster.Folder {
@@ -151,7 +162,7 @@ func (b *box) join(authority *authz.Authority) {
 	}
 	var err error
 	b.fleet, err = fleet.Open(fleet.Options{Folder: w.folder(b.name), Version: "test",
-		Terminals: func() int { return b.host.Stats().Terminals }, Names: b.host.Names,
+		Terminals: func() int { return b.host.Stats().Terminals }, Names: b.host,
 		Log: slog.New(slog.DiscardHandler), Connect: w.net.Connect(b.name),
 		Serve: func(_ *fleet.Fleet, kind fleet.Kind, door roster.Member, nc net.Conn) {
 			b.serve(kind, door, nc)
@@ -167,9 +178,14 @@ func (b *box) join(authority *authz.Authority) {
 		defer cancel()
 		hosttest.Check(w.t, server.Shutdown(ctx))
 	})
-	carrier := &carry.Carrier{Fleet: b.fleet, Audit: slog.New(slog.DiscardHandler)}
-	b.runner = &verbs.Runner{Prefix: prefix, Version: "test",
-		Fleet: func() verbs.Fleet { return carrier }}
+	b.runner = newRunner(b)
+}
+
+// newRunner returns what runs verbs on a host that has just been started.
+func newRunner(b *box) *verbs.Runner {
+	b.carrier = &carry.Carrier{Fleet: b.fleet, Audit: slog.New(slog.DiscardHandler)}
+	return &verbs.Runner{Prefix: prefix, Version: "test",
+		Fleet: func() verbs.Fleet { return b.carrier }}
 }
 
 // leave ends the host's part in the fleet, as when its machine is lost.
@@ -186,7 +202,13 @@ func (b *box) restarts() {
 // caller returns a peer of the host who may do everything.
 func (b *box) caller(io verbs.IO) verbs.Caller {
 	b.w.t.Helper()
-	c, err := b.host.Connect(authz.ForUID(1000), host.DoorUnix)
+	return b.callerAs(authz.ForUID(1000), io)
+}
+
+// callerAs returns a peer of the host.
+func (b *box) callerAs(p authz.Principal, io verbs.IO) verbs.Caller {
+	b.w.t.Helper()
+	c, err := b.host.Connect(p, host.DoorUnix)
 	hosttest.Check(b.w.t, err)
 	b.w.t.Cleanup(c.Close)
 	return verbs.Caller{IO: io, Conn: c}
@@ -206,9 +228,15 @@ func (b *box) run(line string) (out string, status int) {
 // sits runs a command line at a terminal.
 func (b *box) sits(line string) *viewertest.Person {
 	b.w.t.Helper()
+	return b.sitsAs(authz.ForUID(1000), line)
+}
+
+// sitsAs is sits for a principal.
+func (b *box) sitsAs(who authz.Principal, line string) *viewertest.Person {
+	b.w.t.Helper()
 	return viewertest.Sit(b.w.t, verbs.Window{Cols: 80, Rows: 24},
 		func(ctx context.Context, p *viewertest.Peer) int {
-			return b.runner.Exec(ctx, b.caller(p), line).Status
+			return b.runner.Exec(ctx, b.callerAs(who, p), line).Status
 		})
 }
 

@@ -87,7 +87,7 @@ func TestTheGreetingCountsWhatWantsYouElsewhere(t *testing.T) {
 	home.makes("box1", "dog", "dog-ready-")
 	wants(w, home, "box1/dog")
 	p := home.sits("attach box1/cat")
-	p.Sees("termhost: 3 want you: dog, 2 on other hosts")
+	p.Sees("termhost: 3 want you: box1/dog, 2 on other hosts")
 	p.Types(pressed("d"))
 	p.SeesAll()
 	<-p.Status
@@ -115,6 +115,30 @@ func TestTheKeyGoesToWhatWantsYouOnEachHostInTurn(t *testing.T) {
 		p.Types(pressed("n"))
 		p.Sees(name + "-ready-")
 	}
+	p.Types(pressed("d"))
+	p.SeesAll()
+	<-p.Status
+}
+
+// The picture of a silent host stands still, but for the count: there nobody can answer.
+func TestWhatWantsYouOnASilentHostDoesNotCountInItsPicture(t *testing.T) {
+	slowtest.Skip(t)
+	w, home, _ := newTown(t, "box1", "box2")
+	home.makes("box1", "cat", "cat-ready-")
+	home.makes("box1", "dog", "dog-ready-")
+	home.makes("box2", "elk", "elk-ready-")
+	p := home.sits("attach box1/cat")
+	p.Sees("cat-ready-")
+	wants(w, home, "box1/dog")
+	wants(w, home, "box2/elk")
+	p.Sees(" 2 want you ")
+	w.cut("box1", true)
+	p.Sees("box1 is unreachable since")
+	p.Sees(" 1 wants you ")
+	settles(home, "box2/elk")
+	p.Sees("\x1b[16X\x1b8\x1b7\x1b[24;1H") // the corner is empty, and then comes the notice
+	w.cut("box1", false)
+	p.Sees(" 1 wants you ")
 	p.Types(pressed("d"))
 	p.SeesAll()
 	<-p.Status

@@ -102,7 +102,7 @@ func (v *invocation) createOptions() host.CreateOptions {
 // startHeld tells the peer, an agent, that what it starts waits for a person's approval. It is
 // withdrawn when the peer leaves.
 func (v *invocation) startHeld(s *host.Starting) {
-	name := s.Terminal().Name()
+	name := v.shown(s.Terminal().Name())
 	fmt.Fprintf(v.stderr, "termhost: %s waits for a person's approval before it starts\n", name)
 	context.AfterFunc(v.ctx, func() { s.Withdraw(context.Cause(v.ctx)) })
 }

@@ -49,6 +49,10 @@ func (v *invocation) asShown(err error) error {
 	var (
 		missing *host.NotFoundError
 		held    *host.HeldError
+		exists  *host.ExistsError
+		nobody  *host.NotWatchingError
+		gone    *host.GoneError
+		unseen  *host.UnseenError
 	)
 	switch {
 	case v.Carried == "":
@@ -63,6 +67,18 @@ func (v *invocation) asShown(err error) error {
 		shown := *held
 		shown.Terminal = v.shown(held.Terminal)
 		return &shown
+	case errors.As(err, &exists):
+		return &host.ExistsError{Name: v.shown(exists.Name)}
+	case errors.As(err, &nobody):
+		shown := *nobody
+		shown.Terminal = v.shown(nobody.Terminal)
+		return &shown
+	case errors.As(err, &gone):
+		shown := *gone
+		shown.Terminal = v.shown(gone.Terminal)
+		return &shown
+	case errors.As(err, &unseen):
+		return &host.UnseenError{Terminal: v.shown(unseen.Terminal)}
 	}
 	return err
 }

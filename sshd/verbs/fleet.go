@@ -16,7 +16,7 @@ type Fleet interface {
 	// Choose returns the host of a name, or the least loaded one that has all labels of a list.
 	Choose(on string) (string, error)
 	// WithName returns the other hosts that can be reached and may have a terminal of that NAME.
-	// One that has made it in the last seconds may be missing, and one that has none be there.
+	// One that has just made it for another host may be missing, and one that has none be there.
 	WithName(name string) []string
 	// Run runs a command line on another host, joined with the peer's streams and terminal, and
 	// returns how it ended. An error says why it did not run, or is a *LostError.
@@ -67,6 +67,9 @@ type Guide struct {
 	// WantElsewhere counts the terminals of the other hosts that want the person. The host is
 	// told.
 	WantElsewhere *Count
+	// Corner returns what corrects the count in the corner of the picture of the host, which is
+	// silent: its own terminals do not count; nil: nothing is to be corrected.
+	Corner func() []byte
 	// Shown is told which terminal of the host is shown from now on.
 	Shown func(name string, readOnly bool)
 }

@@ -66,7 +66,7 @@ func (j *joined) flush() {
 	}
 }
 
-// complains marks what a host prints on stderr.
+// complains marks a line with the host that prints it.
 func complains(on string) mark {
 	return func(line []byte) []byte { return slices.Concat([]byte(on+": "), line) }
 }
@@ -87,8 +87,11 @@ func (v *invocation) markFor(on string) mark {
 	case v.verb.name == "asks":
 		return rows(on)
 	}
-	return says(on, func(line string) string { return line })
+	return saysFirst(on)
 }
+
+// saysFirst is says for lines that begin with HOST/.
+func saysFirst(on string) mark { return says(on, func(line string) string { return line }) }
 
 // says lets lines through that have HOST/ where at says, and grep's "--". Others are marked, with
 // the host before them.

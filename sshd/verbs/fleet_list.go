@@ -192,11 +192,24 @@ func (v *invocation) complaint(h FleetHost, err error) string {
 	if errors.As(err, &refused) {
 		return text
 	}
-	if h.Version == "" || h.Version == v.Version ||
-		strings.HasPrefix(text, h.Name+" runs termhost ") {
-		return h.Name + ": " + text
+	for _, now := range v.fleet().Hosts() {
+		if now.Name == h.Name && !now.Reachable { // it has not answered
+			return now.unreachable()
+		}
 	}
-	return fmt.Sprintf("%s, which runs termhost %s: %s", h.Name, host.Printable(h.Version), text)
+	who := h.Name
+	does, named := strings.CutPrefix(text, h.Name+" ")
+	known := h.Version == "" || h.Version == v.Version || strings.HasPrefix(does, "runs termhost ")
+	if !known {
+		who = fmt.Sprintf("%s, which runs termhost %s", h.Name, host.Printable(h.Version))
+	}
+	switch {
+	case named && !known:
+		return who + ", " + does
+	case named:
+		return text
+	}
+	return who + ": " + does
 }
 
 // listOf returns the terminals of a host. If it does not tell, they are those that it has told
@@ -246,7 +259,7 @@ func (h FleetHost) unreachable() string {
 	if h.Heard.IsZero() {
 		return h.Name + " is unreachable"
 	}
-	return fmt.Sprintf("%s unreachable since %s", h.Name, wording.Age(time.Since(h.Heard)))
+	return fmt.Sprintf("%s is unreachable since %s", h.Name, wording.Age(time.Since(h.Heard)))
 }
 
 // withHosts adds this host's terminals to those of the others, in the order of the list: by rank,

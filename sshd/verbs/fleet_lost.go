@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"termhost/ahp/host"
 )
@@ -56,8 +57,19 @@ func (v *invocation) failedThere(err error) int {
 	if lost.Told {
 		becomes = ""
 	}
+	if !v.stillHas(lost.Host) {
+		v.lastLine("[%s%s: log in to %s itself]", host.Printable(err.Error()), becomes, lost.Host)
+		return StatusLost
+	}
 	v.lastLine("[%s%s: `%s`]", host.Printable(err.Error()), becomes, next)
 	return StatusLost
+}
+
+// stillHas reports whether a host is in this one's fleet now.
+func (v *invocation) stillHas(host string) bool {
+	f := v.Fleet()
+	return f != nil && slices.ContainsFunc(f.Hosts(),
+		func(h FleetHost) bool { return h.Name == host })
 }
 
 // afterLoss returns what becomes of what the verb was about on a host that was lost, and the

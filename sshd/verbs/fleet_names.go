@@ -76,7 +76,19 @@ func (v *invocation) elsewhere() (status int, done bool) {
 		return StatusOK, false // something is missing, which is said here
 	}
 	at := v.named()
+	if len(at) == 0 {
+		to, ok, err := v.lastElsewhere()
+		switch {
+		case err != nil:
+			return v.failed(err), true
+		case ok:
+			return v.carried(to.host, v.attachTo(to)), true
+		}
+	}
 	places, err := v.places(at)
+	if err == nil {
+		err = v.renamedThere(places)
+	}
 	switch {
 	case err != nil:
 		return v.failed(err), true
@@ -399,7 +411,7 @@ func (h FleetHost) row() []string {
 	case h.Self:
 		state = "this host"
 	case !h.Reachable:
-		state = strings.TrimPrefix(strings.TrimPrefix(h.unreachable(), h.Name+" "), "is ")
+		state = strings.TrimPrefix(h.unreachable(), h.Name+" is ")
 	}
 	if h.Door {
 		door = "yes"

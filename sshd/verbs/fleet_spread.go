@@ -68,7 +68,7 @@ func (v *invocation) spread(
 func (v *invocation) partOf(p place, mu *sync.Mutex) *part {
 	one := &part{IO: v.IO, out: &joined{mu: mu, w: v.stdout}, err: &joined{mu: mu, w: v.stderr}}
 	if p.host != "" && p.host != v.self() {
-		one.out.mark, one.err.mark = v.markFor(p.host), complains(p.host)
+		one.out.mark, one.err.mark = v.markFor(p.host), saysFirst(p.host)
 	}
 	return one
 }

@@ -51,7 +51,7 @@ func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
 			}
 			err = w.lost()
 			fmt.Fprintf(v.stderr, "termhost: about %d bytes of %s are lost here: it prints faster"+
-				" than they are read\n", list[i].Lost, t.Name())
+				" than they are read\n", list[i].Lost, v.shown(t.Name()))
 		}
 		if err == nil {
 			err = w.flush()

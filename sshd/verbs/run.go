@@ -50,6 +50,7 @@ type Runner struct {
 
 	buffers   viewer.Buffers
 	seen      seen
+	uses      uses
 	following followings
 }
 

@@ -10,6 +10,7 @@ import (
 func (v *invocation) session() *viewer.Session {
 	return &viewer.Session{IO: v.IO, Conn: v.Conn, Prefix: v.prefix(), Quiet: v.Quiet,
 		Buffers: &v.buffers, CreateOptions: v.createOptions, ComeBack: v.comeBack,
+		Called: v.shown,
 		Remove: func(name string) string { return v.command("rm", name) },
 		Ended:  v.ended, Taken: v.Taken, Shows: v.Shows, Others: v.otherRows(),
 		WantElsewhere: v.WantElsewhere}
@@ -33,6 +34,7 @@ func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
 	if t := v.newTour(); t != nil {
 		return v.touredStatus(t.run(&ready{to: stop{own: a.Terminal()}, a: a, first: first, o: o}))
 	}
+	v.uses.note(v.principal().ID, stop{})
 	return endedStatus(viewer.Attach(v.ctx, v.session(), a, first, o))
 }
 

@@ -47,7 +47,7 @@ func (v *invocation) stream(o host.CreateOptions, keep bool) int {
 	s, t := made.Streams, made.Terminal
 	if keep {
 		defer s.Detach()
-		fmt.Fprintln(v.stderr, t.Name())
+		fmt.Fprintln(v.stderr, v.shown(t.Name()))
 	} else {
 		defer s.Close()
 	}
@@ -149,7 +149,7 @@ func (v *invocation) passInput(s streams) {
 // streamed returns the exit status of a program, and tells the peer if somebody has ended it.
 func (v *invocation) streamed(t *host.Terminal) int {
 	if why := t.EndedBy(); why != "" {
-		fmt.Fprintf(v.stderr, "[%s was ended %s]\n", t.Name(), host.Printable(why))
+		fmt.Fprintf(v.stderr, "[%s was ended %s]\n", v.shown(t.Name()), host.Printable(why))
 	}
 	st, _ := t.Exit()
 	return statusOf(st)
@@ -165,7 +165,7 @@ func (v *invocation) lost(t *host.Terminal, keep bool) int {
 	if keep {
 		v.lastLine("[%s; %s goes on: `%s`]", text, v.shown(name), v.comeBack(name))
 	} else {
-		v.lastLine("[%s; %s ends with its connection, as without --keep]", text, name)
+		v.lastLine("[%s; %s ends with its connection, as without --keep]", text, v.shown(name))
 	}
 	return StatusLost
 }

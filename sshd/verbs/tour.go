@@ -196,12 +196,16 @@ func (t *tour) arrive(at stop, readOnly bool) {
 	t.at, t.came, t.moved = at, false, false
 	t.readOnly = t.readOnly || readOnly
 	t.mu.Unlock()
+	if at.host == "" {
+		t.v.uses.note(t.v.principal().ID, at)
+	}
 	t.count()
 }
 
 // shown notes which terminal a viewer shows. The first that one on another host shows may have been
 // meant by the beginning of its NAME.
 func (t *tour) shown(at stop, readOnly bool) {
+	t.v.uses.note(t.v.principal().ID, at)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.came && t.at == t.home {

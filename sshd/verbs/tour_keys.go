@@ -110,7 +110,8 @@ func wantsText(label string, i host.Info) string {
 // guide returns what leads the person away from the terminals of another host.
 func (t *tour) guide(l *leg, on string) Guide {
 	return Guide{Prefix: t.v.prefix(), Unread: l.giveBack, WantElsewhere: t.wants,
-		Shown: func(name string, readOnly bool) { t.shown(stop{host: on, name: name}, readOnly) },
+		Corner: func() []byte { return t.corner(on) },
+		Shown:  func(name string, readOnly bool) { t.shown(stop{host: on, name: name}, readOnly) },
 		Key: func(k rune, connecting func(string)) (led Led, err error) {
 			w := &way{t: t, l: l, connecting: connecting}
 			switch k {

@@ -3,6 +3,8 @@ package verbs
 import (
 	"context"
 	"time"
+
+	"termhost/sshd/viewer"
 )
 
 // wantsPause is the least time between two counts of what wants the person on this host.
@@ -33,6 +35,18 @@ func (t *tour) counting() (stop func()) {
 		}
 	})
 	return stop
+}
+
+// corner is [Guide.Corner] for a host.
+func (t *tour) corner(on string) []byte {
+	n := t.wants.Now()
+	rows, _ := t.v.following.of(t.follows).rows()
+	for _, r := range rows {
+		if r.WantsYou && r.Host == on || n > 0 {
+			return viewer.Corner(n, t.v.Window())
+		}
+	}
+	return nil
 }
 
 // count counts what wants the person on other hosts than the one that is shown. Of a host that is

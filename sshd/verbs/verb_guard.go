@@ -30,7 +30,7 @@ func (v *invocation) guard() int {
 	if err != nil {
 		return v.failed(err)
 	}
-	fmt.Fprintf(v.stderr, "termhost: %s\n", viewer.GuardText(t, on))
+	fmt.Fprintf(v.stderr, "termhost: %s\n", viewer.GuardText(v.shown(t.Name()), on))
 	return StatusOK
 }
 

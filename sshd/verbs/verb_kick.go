@@ -18,6 +18,6 @@ func (v *invocation) kick() int {
 		return v.failed(err)
 	}
 	fmt.Fprintf(v.stderr, "termhost: %s watches %s no more (views ended: %d)\n",
-		name, t.Name(), n)
+		name, v.shown(t.Name()), n)
 	return StatusOK
 }

@@ -161,7 +161,7 @@ func (v *invocation) printCommands(list []*history.Command, f logFlags) int {
 func (v *invocation) tellTruncated(t *host.Terminal, truncated bool) {
 	if truncated {
 		fmt.Fprintf(v.stderr, "termhost: the beginning of %s is gone: it printed more than"+
-			" scrollback_bytes, and this is the rest\n", t.Name())
+			" scrollback_bytes, and this is the rest\n", v.shown(t.Name()))
 	}
 }
 

@@ -28,7 +28,7 @@ func (v *invocation) record() int {
 	case err != nil:
 		return v.failed(err)
 	case name == "":
-		fmt.Fprintf(v.stderr, "termhost: %s is not recorded\n", t.Name())
+		fmt.Fprintf(v.stderr, "termhost: %s is not recorded\n", v.shown(t.Name()))
 	default:
 		fmt.Fprintln(v.stdout, v.shown(name))
 	}

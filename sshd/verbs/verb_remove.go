@@ -62,7 +62,7 @@ func (v *invocation) dispose(name string) error {
 	if err == nil || errors.As(err, &held) { // which has the name
 		return err
 	}
-	return fmt.Errorf("%s: %w", t.Name(), err)
+	return fmt.Errorf("%s: %w", v.shown(t.Name()), err)
 }
 
 // removeMatching is [invocation.onMatching]. Who is on this machine, as an agent in a terminal is,
@@ -89,7 +89,7 @@ func (v *invocation) removeSelected(s ahp.Selector) int {
 			status = v.failed(err)
 			continue
 		}
-		fmt.Fprintf(v.stderr, "%s removed\n", t.Name())
+		fmt.Fprintf(v.stderr, "%s removed\n", v.shown(t.Name()))
 	}
 	return status
 }

@@ -59,7 +59,7 @@ func (v *invocation) shareInput(o host.ShareOptions) int {
 	defer sh.Close()
 	name := sh.Terminal().Name()
 	fmt.Fprintf(v.stderr, "termhost: standard input is shown as %s to everybody who may log in;"+
-		" `%s` watches\n", name, v.comeBack(name))
+		" `%s` watches\n", v.shown(name), v.comeBack(name))
 	return v.share(sh, o.Pty)
 }
 
@@ -77,7 +77,7 @@ func (v *invocation) share(sh *host.Share, raw bool) int {
 		err = host.ErrExited
 	}
 	ended := v.ctx.Err() != nil
-	name := sh.Terminal().Name()
+	name := v.shown(sh.Terminal().Name())
 	switch {
 	case err == nil && !ended && v.Answers():
 		sh.Exit(StatusOK)

@@ -129,7 +129,7 @@ func exitedAt(t *host.Terminal) time.Time {
 func (v *invocation) timedOut(pending []*host.Terminal, after time.Duration) int {
 	var names []string
 	for _, t := range pending {
-		names = append(names, t.Name())
+		names = append(names, v.shown(t.Name()))
 	}
 	verb := "goes"
 	if len(names) > 1 {

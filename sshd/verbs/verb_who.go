@@ -34,7 +34,7 @@ func (v *invocation) who(asJSON bool) int {
 	case asJSON:
 		return v.printJSON(list)
 	case len(list) == 0:
-		fmt.Fprintf(v.stderr, "nobody watches %s\n", t.Name())
+		fmt.Fprintf(v.stderr, "nobody watches %s\n", v.shown(t.Name()))
 		return StatusOK
 	}
 	writeTable(v.stdout, viewers(list), v.Window().Cols)

@@ -104,11 +104,11 @@ func (w *viewer) attend() {
 		w.att.due = time.Now().Add(after)
 	}
 	if len(news) > 0 {
-		w.att.notify = append(w.att.notify, w.notifier.sequence(newsText(news))...)
+		w.att.notify = append(w.att.notify, w.notifier.sequence(w.s.newsText(news))...)
 	}
 	for _, x := range news {
 		if x.Why == host.WantKeyboard && w.givesWay() {
-			text := wants(x)
+			text := w.s.wants(x)
 			if w.att.count == 1 { // else the key goes to what has waited longest
 				text += w.s.goesThere()
 			}

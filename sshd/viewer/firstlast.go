@@ -47,7 +47,7 @@ func (w *viewer) finish(end Ending) {
 	if w.o.Listed && end != Lost {
 		return
 	}
-	name := w.t.Name()
+	name := w.s.called(w.t)
 	switch end {
 	case Exited:
 		switch why := w.t.EndedBy(); {
@@ -57,9 +57,10 @@ func (w *viewer) finish(end Ending) {
 			w.lastLine("[%s was ended %s]", name, host.Printable(why))
 		}
 	case Detached:
-		w.lastLine("[detached: %s goes on running; `%s` comes back]", name, w.s.ComeBack(name))
+		w.lastLine("[detached: %s goes on running; `%s` comes back]", name,
+			w.s.ComeBack(w.t.Name()))
 	case Kicked:
-		w.lastLine("[%s]", host.Printable(w.a.KickedBy().Error()))
+		w.lastLine("[%s]", w.s.kicked(w.a.KickedBy()))
 	case Lost:
 		w.lastLineOfLost()
 	}
@@ -67,11 +68,11 @@ func (w *viewer) finish(end Ending) {
 
 // lastLineOfLost tells a person whose connection the host ends why, and how to come back.
 func (w *viewer) lastLineOfLost() {
-	name := w.t.Name()
+	name := w.s.called(w.t)
 	switch why := w.s.Ended(); {
 	case why == nil: // the peer has gone
 	case errors.Is(why, host.ErrLeaving):
-		command := w.s.ComeBack(name)
+		command := w.s.ComeBack(w.t.Name())
 		if !w.interactive && w.o.Again != "" {
 			command = w.o.Again // a stream for a program
 		}
@@ -120,7 +121,7 @@ func (w *viewer) howItEnded() string {
 		how += fmt.Sprintf(" with status %d", st.Code)
 	}
 	ago := wording.Age(time.Since(w.t.ExitedAt()))
-	text := fmt.Sprintf("%s %s, %s ago", w.t.Name(), how, ago)
+	text := fmt.Sprintf("%s %s, %s ago", w.s.called(w.t), how, ago)
 	if w.s.Conn.MayDispose(w.t) {
 		text += fmt.Sprintf("; `%s` removes it", w.s.Remove(w.t.Name()))
 	}

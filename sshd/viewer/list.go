@@ -215,7 +215,7 @@ func (l *inputLoop) goes(r *Row) verdict {
 		}
 	case t == w.t:
 		return dialogEnds
-	case l.goTo(t, t.Name()):
+	case l.goTo(t, w.s.called(t)):
 		return dialogEnds
 	}
 	return dialogStays

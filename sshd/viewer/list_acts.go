@@ -75,7 +75,7 @@ func (l *list) guard(rows []*Row) (then func() verdict) {
 }
 
 func (l *list) guardAll(rows []*Row, on bool) verdict {
-	done, several := guardText(rows[0].Shown(), on), wording.Counted(len(rows), "terminal")
+	done, several := GuardText(rows[0].Shown(), on), wording.Counted(len(rows), "terminal")
 	if len(rows) > 1 && on {
 		done = "what agents type in " + several + " waits for your yes"
 	} else if len(rows) > 1 {

@@ -107,7 +107,8 @@ func (l *inputLoop) reason(err error) string {
 	case errors.As(err, &held):
 		return w.s.explain(held)
 	case other:
-		return fmt.Sprintf("%s; %s holds %s", denied.Rule, host.Printable(name), w.t.Name())
+		return fmt.Sprintf("%s; %s holds %s", denied.Rule, host.Printable(name),
+			w.s.called(w.t))
 	}
 	return denied.Rule
 }

@@ -38,7 +38,7 @@ func (l *inputLoop) fullHelp() overlay {
 		claim = "this attach is read-only"
 	}
 	return overlay{lines: []string{
-		fmt.Sprintf("terminal %s (%s). After %s:", w.t.Name(), claim, p),
+		fmt.Sprintf("terminal %s (%s). After %s:", w.s.called(w.t), claim, p),
 		"  d  detach; the terminal goes on",
 		"  c  claim: take the keyboard",
 		"  r  hand the claim to who asks, or back to whom it was taken from",

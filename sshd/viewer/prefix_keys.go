@@ -123,7 +123,7 @@ func (l *inputLoop) nextWanted() {
 	case len(list) == 0:
 		l.w.say(notice("no other terminal wants you"))
 	default:
-		if l.goTo(x.Terminal, wants(x)) {
+		if l.goTo(x.Terminal, l.w.s.wants(x)) {
 			l.trail.gone[x.Terminal] = time.Now()
 		}
 	}
@@ -142,13 +142,12 @@ func (l *inputLoop) guard() {
 		l.w.say(notice("%s", l.w.s.explain(err)))
 		return
 	}
-	l.w.say(notice("%s", GuardText(l.w.t, on)))
+	l.w.say(notice("%s", GuardText(l.w.s.called(l.w.t), on)))
 }
 
-// GuardText says that t's guard was turned on or off, and what that means.
-func GuardText(t *host.Terminal, on bool) string { return guardText(t.Name(), on) }
-
-func guardText(name string, on bool) string {
+// GuardText says that the guard of a terminal of that name was turned on or off, and what that
+// means.
+func GuardText(name string, on bool) string {
 	if on {
 		return name + " is guarded: what agents type waits for your yes"
 	}

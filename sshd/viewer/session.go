@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"errors"
 	"io"
 	"syscall"
 
@@ -59,6 +60,9 @@ type Session struct {
 	// ComeBack and Remove return the command lines with which the peer attaches to the terminal of
 	// a NAME, such as "ssh -t HOST attach NAME", and removes it.
 	ComeBack, Remove func(name string) string
+	// Called returns what the peer calls the terminal of a NAME: HOST/NAME, if another host has
+	// carried it here. nil: by the NAME.
+	Called func(name string) string
 	// Ended returns why the host ends the peer's connection; nil if it does not, or if the peer has
 	// hung up and reads nothing more.
 	Ended func() error
@@ -77,6 +81,26 @@ type Session struct {
 	WantElsewhere *Count
 
 	questioned *questions // see questions
+}
+
+// called returns what the peer calls a terminal.
+func (s *Session) called(t *host.Terminal) string { return s.calls(t.Name()) }
+
+// calls is called for a terminal's NAME.
+func (s *Session) calls(name string) string {
+	if s.Called == nil {
+		return name
+	}
+	return s.Called(name)
+}
+
+// kicked says by whom the peer's view was ended.
+func (s *Session) kicked(err error) string {
+	var by *host.KickedError
+	if errors.As(err, &by) {
+		err = &host.KickedError{By: by.By, Terminal: s.calls(by.Terminal)}
+	}
+	return host.Printable(err.Error())
 }
 
 // shows says which terminal is shown from now on.

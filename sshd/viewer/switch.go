@@ -37,7 +37,7 @@ type next struct {
 func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	w := l.w
 	if t == w.t {
-		w.say(notice("this is %s", t.Name()))
+		w.say(notice("this is %s", w.s.called(t)))
 		return true
 	}
 	_, over := t.Exit()
@@ -45,7 +45,7 @@ func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	a, first, err := w.s.Conn.Attach(t, host.AttachOptions{ReadOnly: w.readOnly,
 		Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels, History: SwitchHistory})
 	if err != nil {
-		w.say(notice("%s: %s", t.Name(), w.s.explain(err)))
+		w.say(notice("%s: %s", w.s.called(t), w.s.explain(err)))
 		return false
 	}
 	l.swap(&next{showing: showing{a: a, over: over}, first: first, window: window}, text)
@@ -73,7 +73,7 @@ func (l *inputLoop) another() {
 		return
 	}
 	l.swap(&next{showing: showing{a: made.Attach}, first: made.First, window: window},
-		made.Terminal.Name())
+		w.s.called(made.Terminal))
 }
 
 // swap has the viewer's loop show n, and has what is typed go there. text says so to the person.
@@ -132,5 +132,5 @@ func (w *viewer) swap(n *next) error {
 // whether there is one. text says why, before its NAME.
 func (l *inputLoop) goBack(text string) bool {
 	t := l.trail.back(l.w.t)
-	return t != nil && l.goTo(t, text+t.Name())
+	return t != nil && l.goTo(t, text+l.w.s.called(t))
 }

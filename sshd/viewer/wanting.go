@@ -32,7 +32,7 @@ func (s *Session) wantedText() string {
 	case len(list) == 0:
 		text += " on other hosts"
 	default:
-		text += ": " + wantingNames(list, elsewhere)
+		text += ": " + s.wantingNames(list, elsewhere)
 	}
 	if s.Prefix != 0 {
 		text += " · " + s.key('n')
@@ -41,10 +41,10 @@ func (s *Session) wantedText() string {
 }
 
 // wantingNames names terminals that want somebody, and says how many more are elsewhere.
-func wantingNames(list []host.Wanted, elsewhere int) string {
+func (s *Session) wantingNames(list []host.Wanted, elsewhere int) string {
 	var names []string
 	for _, x := range list[:min(len(list), maxWanting)] {
-		names = append(names, x.Terminal.Name())
+		names = append(names, s.called(x.Terminal))
 	}
 	if len(list) > maxWanting {
 		names = append(names, "...")
@@ -74,8 +74,25 @@ func wantYou(n int) string {
 	return fmt.Sprintf("%d want you", n)
 }
 
+// cornerCells is how many cells the count in the corner takes at most, up to 9999.
+const cornerCells = 16
+
+// Corner draws how many terminals want a person in the corner of a window, over the count that the
+// viewer of another host has drawn there. 0: it only removes that.
+func Corner(n int, w Window) []byte {
+	if w.Cols < cornerCells {
+		return nil
+	}
+	out := fmt.Appendf(nil, "\x1b7"+plainText+"\x1b[1;%dH\x1b[0m\x1b[%dX", w.Cols-cornerCells+1,
+		cornerCells)
+	if n > 0 {
+		out = appendMark(out, wantYou(n), 0, w)
+	}
+	return append(out, overEnd...)
+}
+
 // wants says what a terminal wants, and what its program says of it.
-func wants(x host.Wanted) string { return Wants(x.Terminal.Name(), x) }
+func (s *Session) wants(x host.Wanted) string { return Wants(s.called(x.Terminal), x) }
 
 // Wants is what a viewer says of a terminal of that name that wants its person. x need not have the
 // Terminal.
@@ -117,8 +134,8 @@ func wantsWhy(name string, x host.Wanted) string {
 }
 
 // newsText says what is new, in a line.
-func newsText(news []host.Wanted) string {
-	text := wants(news[0])
+func (s *Session) newsText(news []host.Wanted) string {
+	text := s.wants(news[0])
 	if n := len(news) - 1; n > 0 {
 		text += fmt.Sprintf(", and %d more", n)
 	}

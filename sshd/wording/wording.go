@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/age"
 	"termhost/ahp/host"
 	"termhost/ptypool/vt/width"
 )
@@ -117,17 +118,7 @@ func About(i host.Info) string {
 func Clock(at time.Time) string { return at.Local().Format("15:04:05") }
 
 // Age returns a duration in its largest unit: "41s", "2d".
-func Age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
-}
+func Age(d time.Duration) string { return age.Text(d) }
 
 // Counted returns a number with a noun: "1 line", "2 lines".
 func Counted(n int, noun string) string {

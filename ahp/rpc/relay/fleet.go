@@ -26,6 +26,8 @@ type Fleet interface {
 	Reachable(host string) error
 	// Heard returns the number of the last heartbeat of another host that was heard; 0: none was.
 	Heard(host string) uint64
+	// MayName notes that another host may get a NAME now by what a client does.
+	MayName(host string)
 	// Dial opens an AHP connection to another host, a message per line, for a principal that the
 	// door has authenticated. Reading from it fails with the reason that the host has for its end.
 	Dial(ctx context.Context, p authz.Principal, from authz.Source, host string) (

@@ -144,7 +144,9 @@ func (rs *Remotes) Create(id []byte, params json.RawMessage, host, uri string) {
 		dst = append(dst, `"_meta":{"termhost":`...)
 		return append(appendObject(dst, member(meta, "termhost"), nothing, "on"), '}')
 	}, "_meta")
+	rs.door.fleet.MayName(host)
 	q := &question{deliver: func(_ json.RawMessage, e *ahp.Error) {
+		rs.door.fleet.MayName(host)
 		r.answer(&question{id: id}, appendObject(nil, nil, appendString("channel", name)), e)
 	}}
 	if e := r.ask(q, ahp.MethodCreateTerminal, params, uri); e != nil {

@@ -198,6 +198,8 @@ func (m member) Hosts() (list []relay.Host) {
 	return list
 }
 
+func (m member) MayName(string) {}
+
 func (m member) Heard(string) uint64 {
 	m.w.mu.Lock()
 	defer m.w.mu.Unlock()

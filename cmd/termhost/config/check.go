@@ -99,9 +99,15 @@ func (c *Config) check(uid int, r *report) {
 // maxLabelBytes bounds all labels of a host, which are a part of every heartbeat.
 const maxLabelBytes = 400
 
-// checkFleet reports labels that do not fit a heartbeat, and doors without a role.
+// checkFleet reports a name that no host may have, labels that do not fit a heartbeat, and doors
+// without a role.
 func (c *Config) checkFleet(r *report) {
 	f, size := &c.Fleet, 0
+	if f.Name != "" {
+		if err := fleet.CheckName(f.Name); err != nil {
+			r.add("fleet.name", "%v", err)
+		}
+	}
 	for key, value := range f.Labels {
 		size += len(key) + len(value) + len(`"":"",`)
 		if key == "" || value == "" || strings.ContainsAny(key+value, "=, ") ||

@@ -154,6 +154,7 @@ func TestProblems(t *testing.T) {
 		{"[ssh]\nhandshake_timeout = \"+5s\"", "is no duration"},
 		{"[fleet]\nlabels = { \"\u202ea\" = \"b\" }", "a label has a name and a value"},
 		{"[mcp]\nwaits = { a = \"long\" }", "mcp.waits.a: \"long\" is no duration"},
+		{"[fleet]\nname = \"Box\"", "fleet.name: \"Box\" cannot be a host's name in a fleet"},
 		{"[fleet]\nservers = [\"tls://a:1\", \"nats.example:4222\"]", "fleet.servers[1]: a server is a " +
 			"URL with its scheme: write tls:// before it, such as \"tls://nats.example:4222\""},
 		{"[fleet]\nservers = [\"https://a:1\"]", "\"https\" is no scheme of a NATS server: write tls, nats"},

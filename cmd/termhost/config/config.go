@@ -98,6 +98,7 @@ type MCP struct {
 // Fleet is the [fleet] table: this host among others. What `termhost fleet init` or `join` has made
 // in the state folder puts it into a fleet; without that nothing here counts.
 type Fleet struct {
+	Name        string            `toml:"name"` // of this host; "": as it has joined
 	Labels      map[string]string `toml:"labels"`
 	Servers     []string          `toml:"servers"`     // of a NATS cluster; none: the fleet's own
 	Credentials string            `toml:"credentials"` // a file for that cluster; "": none

@@ -157,6 +157,7 @@ quiet_after = "0s"
 wait = "10s"
 waits = { "my client" = "2m" }
 [fleet]
+name = "box2"
 labels = { gpu = "a100" }
 servers = ["tls://nats:4222"]
 credentials = "~/creds"
@@ -218,7 +219,8 @@ keys = ["` + carolFingerprint + `"]
 			Secrets: SecretsAll,
 		},
 		MCP: MCP{Wait: Duration(10 * time.Second), Waits: map[string]string{"my client": "2m"}},
-		Fleet: Fleet{Labels: map[string]string{"gpu": "a100"}, Servers: []string{"tls://nats:4222"},
+		Fleet: Fleet{Name: "box2", Labels: map[string]string{"gpu": "a100"},
+			Servers:     []string{"tls://nats:4222"},
 			Credentials: "/home/alice/creds", TLSCAFile: "/k/ca",
 			Doors: map[string]string{"box1": "admin"}},
 		Principals: []Principal{

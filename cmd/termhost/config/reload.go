@@ -67,6 +67,7 @@ func effects() map[string]effect {
 		"mcp.waits": live,
 
 		// The host speaks for its labels, and is connected, from its start on.
+		"fleet.name":        restart,
 		"fleet.labels":      restart,
 		"fleet.servers":     restart,
 		"fleet.credentials": restart,
