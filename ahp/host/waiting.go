@@ -68,6 +68,7 @@ type lookout struct {
 // it.
 type quiet struct {
 	on      bool
+	since   time.Time   // when the mark was set
 	printed time.Time   // the time of the last output
 	timer   *time.Timer // calls checkQuiet; nil: there was no output yet
 }

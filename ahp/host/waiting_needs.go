@@ -84,6 +84,13 @@ func (w *waiting) publish(now Waiting, fresh bool) {
 	t.host.list.changed()
 }
 
+// asksAnew records that the program says once more that it waits. The Term's lock is held.
+func (w *waiting) asksAnew() {
+	if n := &w.needs; n.shown == WaitingInput && n.program == WaitingNone {
+		w.publish(n.shown, true)
+	}
+}
+
 // begins returns since when the terminal has waited for what it begins to wait for now: what it
 // waited for with the last host it may have waited for all the time.
 func (w *waiting) begins(now Waiting) time.Time {

@@ -58,6 +58,7 @@ func (w *waiting) setQuiet(on bool) {
 	w.quiet.on = on
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Quiet = on })
 	if on {
+		w.quiet.since = t.host.now()
 		t.emit(Event{Kind: EventQuiet})
 		t.host.watchers.tell()
 	}
