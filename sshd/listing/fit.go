@@ -45,7 +45,7 @@ func NewFit(table [][]Cell, cols int, live bool) *Fit {
 		shown: make([]bool, len(table[0]))}
 	for i := range f.widths {
 		for n, row := range table {
-			text := host.Printable(row[i].Text) + row[i].End
+			text := host.Printable(row[i].Text) + row[i].End + row[i].Extra
 			f.shown[i] = f.shown[i] || n > 0 && text != ""
 			f.widths[i] = max(f.widths[i], width.String(text))
 		}
@@ -206,6 +206,10 @@ func (f *Fit) share() {
 
 // cut returns what fits of a cell into most cells.
 func cut(c Cell, most int) string {
+	if width.String(c.String()) <= most {
+		return c.String()
+	}
+	c.Extra = ""
 	end := width.String(c.End)
 	if width.String(c.Text)+end <= most || end >= most {
 		return width.Cut(c.String(), most, "…")
