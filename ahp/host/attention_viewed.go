@@ -11,7 +11,7 @@ import (
 type reason struct {
 	why   Want
 	first time.Time // when it came up first since the person has looked
-	at    time.Time // when it came up as news last; zero: the person has seen it, and it is still so
+	at    time.Time // when it came up as news last; zero: the person has seen it
 	text  string    // what the program said with it
 	by    string    // of WantKeyboard: who asks
 	acts  uint64    // the terminal's acts then, see attention

@@ -10,8 +10,8 @@ import (
 
 // defineStatus says how a terminal's program stands, or prints what it has said.
 func defineStatus(fs *flag.FlagSet) func(*invocation) int {
-	about := fs.String("about", "", "of an agent's hook: what is asked about, or gone on with, such"+
-		" as the use of a tool; going on with something else answers no question")
+	about := fs.String("about", "", "of an agent's hook: what is asked about, or gone on with,"+
+		" such as the use of a tool; going on with something else answers no question")
 	program := fs.Bool("program", false, "it is over when the command is that the terminal's shell"+
 		" runs")
 	return func(v *invocation) int { return v.status(*about, *program) }
