@@ -219,7 +219,11 @@ func TestHowAProgramHasExitedIsKnownToThoseWhoDidNotLook(t *testing.T) {
 		term := run(t, h, carol, fmt.Sprint("x", status), fmt.Sprint("exit ", status))
 		<-term.Done()
 	}
-	for i, u := range h.Unseen() {
+	list := h.Unseen()
+	if len(list) != 2 {
+		t.Fatalf("unseen: %+v", list)
+	}
+	for i, u := range list {
 		if u.Why != host.WantExited || u.ExitCode == nil || *u.ExitCode != 3*i || u.Failed != (i == 1) {
 			t.Errorf("unseen: %+v", u)
 		}
