@@ -51,8 +51,7 @@ type Info struct {
 	// that is unknown.
 	Stopped   bool   `json:"stopped,omitempty"`
 	StoppedBy string `json:"stoppedBy,omitempty"`
-	// PrintedAt is when the program has printed something last, in UTC; zero: not since the host
-	// has begun.
+	// PrintedAt is when the program has printed something last, in UTC; zero: it is not known.
 	PrintedAt time.Time `json:"printedAt,omitzero"`
 	// AskedBy is who asks for the keyboard, the first one first; for people.
 	AskedBy   []string `json:"askedBy,omitempty"`
