@@ -81,7 +81,7 @@ func TestNoReasonHidesAnother(t *testing.T) {
 	r.expect("it asks", "input 18 18 ", "failed 18 18 boom", "done 14 14 one", "bell 10 10 ")
 	host.SetWaiting(r.term, host.WaitingNone)
 	silence(r.h, r.clock, quiet)
-	r.expect("it prints nothing", "failed 18 18 boom", "done 14 14 one", "bell 10 10 ", "quiet 3618 10 ")
+	r.expect("it prints nothing", "failed 18 18 boom", "done 14 14 one", "bell 10 10 ", "quiet 3610 10 ")
 	v := attach(t, r.h, carol, "x", window)
 	r.expect("she looks")
 	r.says(host.StatusFailed, "again") // which she sees

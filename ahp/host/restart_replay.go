@@ -59,7 +59,9 @@ func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err erro
 				from = r.Pos
 			}
 		case termlog.Data:
-			rp.t.waiting.quiet.printed = r.Time
+			if !rp.t.life.exited {
+				rp.t.waiting.quiet.printed = r.Time
+			}
 		case termlog.Event:
 			_, a := journal.ParseEvent(r.Payload)
 			rp.recall(a)
