@@ -93,9 +93,9 @@ func (c *Conn) Groups() (map[string]string, error) {
 	return list, err
 }
 
-// branchOf returns REPOSITORY@BRANCH of a directory, or the repository alone if no branch is checked
-// out; "": it is in none (gitrepository-layout(5)). A worktree counts to its repository. A program
-// may name any directory as its own, so only what looks like git's files is shown.
+// branchOf returns REPOSITORY@BRANCH of a directory, or the repository alone if no branch is
+// checked out; "": it is in none (gitrepository-layout(5)). A worktree counts to its repository. A
+// program may name any directory as its own, so only what looks like git's files is shown.
 func branchOf(dir string) string {
 	for dir != "/" {
 		git := filepath.Join(dir, ".git")
