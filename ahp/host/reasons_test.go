@@ -142,6 +142,17 @@ func TestAQuestionIsNewsAgainOnceItWasSeen(t *testing.T) {
 	r.expect("it asks again", "input 20 20 really?")
 }
 
+// TestWhatAProgramSaysThatItWaitsForIsItsQuestion is about one that also reads, and has asked nothing
+// on the screen; and has sent a notification before.
+func TestWhatAProgramSaysThatItWaitsForIsItsQuestion(t *testing.T) {
+	t.Parallel()
+	r := newReasons(t)
+	r.prints("\x1b]9;look\x07")
+	r.says(host.StatusWaiting, "may I?")
+	host.SetWaiting(r.term, host.WaitingInput)
+	r.lists("it reads", host.Want(host.WaitingInput), "may I?")
+}
+
 // TestAnotherToolAnswersNoQuestion has one tool wait for a permission while another goes on.
 func TestAnotherToolAnswersNoQuestion(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ func (n *needs) asks() string {
 	switch {
 	case n.approval:
 		return ""
-	case n.program == WaitingNone && n.said:
+	case n.said && (n.program == WaitingNone || n.question == ""):
 		return n.words
 	}
 	return n.question
