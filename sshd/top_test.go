@@ -127,6 +127,29 @@ func TestTopEnds(t *testing.T) {
 	}
 }
 
+// With labels top has only those terminals, as they come and go.
+func TestTopShowsOnlyWhatLabelsSelect(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", "new -d -n web-1 --label project=web -- "+quietly("one"))
+	r.ssh("alice", "", "new -d -n db-1 --label project=db -- "+quietly("two"))
+	p := r.open(r.dial("alice"), 80, 24, "top -l project=web")
+	p.has("1 terminal, by group", "web-1")
+	r.ssh("alice", "", "new -d -n web-2 --label project=web -- "+quietly("three"))
+	p.has("2 terminals, by group", "web-2")
+	r.ssh("alice", "", "label web-1 project=db")
+	p.has("1 terminal, by group", "web-2")
+	if screen := p.text(80, 24); strings.Contains(screen, "db-1") {
+		t.Errorf("it has\n%s", screen)
+	}
+	p.typeIn("q")
+	p.status()
+	none := r.open(r.dial("alice"), 80, 24, "top -l project=none")
+	none.has("no terminal matches")
+	none.typeIn("q")
+	none.status()
+}
+
 // What is marked is acted on together, and before that the person is told what will happen.
 func TestTopActsOnWhatIsMarked(t *testing.T) {
 	t.Parallel()

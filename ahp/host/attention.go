@@ -1,9 +1,9 @@
 package host
 
 import (
+	"slices"
 	"time"
 
-	"termhost/ahp/journal"
 	"termhost/authz"
 )
 
@@ -36,44 +36,22 @@ func (w Want) Valid() bool {
 // shorter one.
 const longCommand = 10 * time.Second
 
+// pressing has the reasons in their order: what is listed is the first of those that there are. A
+// question comes before what has happened, and words before a bell.
+var pressing = [...]Want{Want(WaitingApproval), WantKeyboard, Want(WaitingSecret),
+	Want(WaitingInput), WantFailed, WantExited, WantDone, WantCommand, WantNotice, WantBell}
+
 // Wanted is a terminal that wants a person.
 type Wanted struct {
 	Terminal *Terminal
-	Why      Want
+	Why      Want      // the most pressing reason
 	Since    time.Time // since when it has wanted the person
 	At       time.Time // when the newest reason came up; zero: the person has seen all
 	By       string    // of WantKeyboard: the name of the first who asks
 	Text     string    // what the program has said with that, for display; "": nothing
+
+	all []reason // the most pressing one first
 }
-
-// viewed is what a person has seen of a terminal.
-type viewed struct {
-	looking int       // how many windows show the terminal now
-	want    Want      // the first thing that has happened since; "": nothing
-	since   time.Time // when it happened
-	text    string    // what the program said with it
-	seen    time.Time // when the last window was closed
-}
-
-// happened records why, unless the person looks at the terminal or has missed something already;
-// but words replace a bell, and the same reason's earlier words. It adds the change to missed.
-func (s *viewed) happened(why Want, text string, now time.Time, person string, missed missedBy) {
-	says := text != "" && (s.want == WantBell || s.want == why) && text != s.text
-	if s.looking > 0 || s.want != "" && !says {
-		return
-	}
-	if s.want == "" {
-		s.since = now
-	}
-	s.want, s.text = why, text
-	missed[person] = &journal.Missed{Want: string(why), Since: s.since, Text: text}
-}
-
-// missedBy has what people have missed, for the journal: see [journal.Outline].
-type missedBy map[string]*journal.Missed
-
-// neverViewed stands for those who have never viewed a terminal, in a missedBy.
-const neverViewed = ""
 
 // attention is what people have seen of a terminal, and so whom it wants. The Term's lock guards
 // it.
@@ -82,6 +60,8 @@ type attention struct {
 	others viewed             // of those who have never looked
 	by     map[string]*viewed // by [authz.Person]: a page is the person of its key
 	waits  time.Time          // since when the terminal has waited for what it waits for now
+	acts   uint64             // how often somebody has typed, or a command has begun
+	looks  uint64             // how often somebody has begun or ended to look
 	over   bool               // it wants nobody, see [Terminal.SetOver]
 
 	bells    uint64    // how often the program rang
@@ -94,23 +74,33 @@ type attention struct {
 const maxViewed = 256
 
 // happened records something that those who do not look should know, and calls them. text is what
-// the program says of it, or "". The Term's lock is held.
-func (n *attention) happened(why Want, text string) {
+// the program says of it, or "". anew: it is news also for those who have missed the same before,
+// as everything is once somebody has typed or a command has begun since. The Term's lock is held.
+func (n *attention) happened(why Want, text string, anew bool) {
 	t := n.t
 	if t.kept.replay != nil {
 		return // it happened long ago
 	}
 	now := t.host.now()
+	r := reason{why: why, first: now, at: now, text: text, acts: n.acts}
 	missed := missedBy{}
-	n.others.happened(why, text, now, neverViewed, missed)
+	if n.others.happened(r, anew) {
+		missed[neverViewed] = n.others.journaled()
+	}
 	for person, s := range n.by {
-		s.happened(why, text, now, person, missed)
+		if s.happened(r, anew) {
+			missed[person] = s.journaled()
+		}
 	}
 	t.log.recordMissed(missed)
 	t.host.watchers.tell()
 }
 
-// restore takes over what people have missed with an earlier host.
+// acted records that somebody has typed, or that a command has begun.
+func (n *attention) acted() { n.acts++ }
+
+// restore takes over what people have missed with an earlier host. Who looked until it ended has
+// seen all until now.
 func (n *attention) restore(missed missedBy) {
 	n.by = map[string]*viewed{}
 	for person, m := range missed {
@@ -122,7 +112,7 @@ func (n *attention) restore(missed missedBy) {
 			s = &viewed{}
 			n.by[person] = s
 		}
-		s.want, s.since, s.text = Want(m.Want), m.Since, m.Text
+		s.restore(m, n.t.host.now())
 	}
 }
 
@@ -137,19 +127,25 @@ func (n *attention) viewBegins(p authz.Principal) {
 		}
 		s = &viewed{}
 		n.by[person] = s
-		missed[person] = &journal.Missed{}
-	} else if s.want != "" {
-		missed[person] = &journal.Missed{}
 	}
 	*s = viewed{looking: s.looking + 1}
+	if s.looking == 1 {
+		missed[person] = s.journaled()
+	}
+	n.looks++
 	n.t.log.recordMissed(missed)
 	n.t.host.watchers.tell()
 }
 
 // viewEnds records that a window of p's no longer shows the terminal. The Term's lock is held.
 func (n *attention) viewEnds(p authz.Principal) {
-	if s := n.by[authz.Person(p.ID)]; s != nil {
+	person := authz.Person(p.ID)
+	if s := n.by[person]; s != nil {
 		*s = viewed{looking: s.looking - 1, seen: n.t.host.now()}
+		if s.looking == 0 {
+			n.t.log.recordMissed(missedBy{person: s.journaled()})
+		}
+		n.looks++
 		n.t.host.watchers.tell() // if it waits for something, it wants p again
 	}
 }
@@ -167,41 +163,77 @@ func (n *attention) forget(missed missedBy) {
 	}
 }
 
-// wants returns whether the terminal wants p, and why. A question comes before what p has missed.
-// The Term's lock is held.
+// wants returns whether the terminal wants p, and why. The Term's lock is held.
 func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 	t := n.t
-	s := n.by[authz.Person(p.ID)]
-	if s == nil {
+	person := authz.Person(p.ID)
+	s := n.by[person]
+	never := s == nil
+	if never {
 		s = &n.others
-		if s.want == WantExited && authz.Person(t.origin.creator.ID) != authz.Person(p.ID) {
-			return w, false // others run it, and p has never looked at it
-		}
 	}
 	if s.looking > 0 || n.over || t.life.fleeting || t.EndedBy() != "" {
 		return w, false
 	}
-	w = Wanted{Terminal: t, Why: s.want, Since: s.since, At: s.since, Text: s.text}
-	if t.waiting.needs.shown != WaitingNone && !t.life.exited {
-		w.also(Want(t.waiting.needs.shown), n.waits)
-		w.Text = t.waiting.needs.asks()
-	}
-	kb := &t.keyboard
-	if len(kb.requests) > 0 && authz.Person(kb.holder.principal) == authz.Person(p.ID) {
-		why := w.Why
-		for _, k := range kb.requests {
-			w.also(WantKeyboard, k.at)
+	var all []reason
+	for _, r := range s.missed {
+		if r.why == WantExited && never && authz.Person(t.origin.creator.ID) != person {
+			continue // others run it, and p has never looked at it
 		}
-		w.By = t.keyboard.requests[0].to.text()
-		w.Text = ""
-		if why == Want(WaitingApproval) { // which comes first
-			w.Why = why
+		all = append(all, r)
+	}
+	if shown := t.waiting.needs.shown; shown != WaitingNone && !t.life.exited {
+		all = append(all, reason{why: Want(shown), first: n.waits, at: n.waits,
+			text: t.waiting.needs.asks()})
+	}
+	if asks := t.keyboard.requests; len(asks) > 0 &&
+		authz.Person(t.keyboard.holder.principal) == person {
+		all = append(all, reason{why: WantKeyboard, first: asks[0].at, at: asks[len(asks)-1].at,
+			by: asks[0].to.text()})
+	}
+	for i := range all {
+		if all[i].at.Before(s.seen) {
+			all[i].at = time.Time{}
 		}
 	}
-	if w.At.Before(s.seen) {
-		w.At = time.Time{}
+	return wantedFor(t, all)
+}
+
+// wantedFor returns a terminal that wants somebody for all the reasons, in any order.
+func wantedFor(t *Terminal, all []reason) (w Wanted, ok bool) {
+	if len(all) == 0 {
+		return w, false
 	}
-	return w, w.Why != ""
+	slices.SortStableFunc(all, func(a, b reason) int { return a.rank() - b.rank() })
+	w = Wanted{Terminal: t, Why: all[0].why, By: all[0].by, Since: all[0].first, all: all}
+	for _, r := range all {
+		if r.first.Before(w.Since) {
+			w.Since = r.first
+		}
+		if r.at.After(w.At) {
+			w.At = r.at
+		}
+		if w.Text == "" && (r.why == w.Why || w.wordless()) {
+			w.Text = r.text
+		}
+	}
+	return w, true
+}
+
+// wordless reports whether the words of another reason say more than none.
+func (w *Wanted) wordless() bool {
+	return w.Why == Want(WaitingInput) || w.Why == Want(WaitingSecret) || w.Why == WantExited
+}
+
+// newer returns w with only those of its reasons that came up after a time.
+func (w *Wanted) newer(than time.Time) (n Wanted, ok bool) {
+	var left []reason
+	for _, r := range w.all {
+		if r.at.After(than) {
+			left = append(left, r)
+		}
+	}
+	return wantedFor(w.Terminal, left)
 }
 
 // SetOver sets whether the terminal's creator is done with it, as an agent is with a command that
@@ -211,17 +243,4 @@ func (t *Terminal) SetOver(over bool) {
 	defer t.term.Unlock()
 	t.attention.over = over
 	t.host.watchers.tell()
-}
-
-// also adds a reason, which comes before the one so far, and since when there is that reason.
-func (w *Wanted) also(why Want, since time.Time) {
-	switch {
-	case w.Why == "":
-		w.Since, w.At = since, since
-	case since.Before(w.Since):
-		w.Since = since
-	case since.After(w.At):
-		w.At = since
-	}
-	w.Why = why
 }

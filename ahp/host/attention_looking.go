@@ -78,7 +78,8 @@ func (c *Conn) WantingChanges() (calls <-chan struct{}, end func()) {
 const notifyPause = 5 * time.Second
 
 // News returns the terminals of list of which this viewer, and no other, must notify its person
-// now. If there are none, after is the time after which to ask again; 0: at the next call.
+// now, with what is new of each. If there are none, after is the time after which to ask again; 0:
+// at the next call.
 func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
 	h, o := a.conn.host, a.watcher
 	if o == nil {
@@ -88,8 +89,8 @@ func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
 	defer h.watchers.mu.Unlock()
 	latest := o.told
 	for _, w := range list {
-		if w.At.After(o.told) {
-			fresh = append(fresh, w)
+		if n, ok := w.newer(o.told); ok {
+			fresh = append(fresh, n)
 		}
 		if w.At.After(latest) {
 			latest = w.At

@@ -94,17 +94,17 @@ func TestWhatPeopleHaveMissedWantsThemAfterARestart(t *testing.T) {
 		p.ends()
 		<-p.term.Done()
 	}
-	want(h, alice, "rang bell")
+	want(h, alice, "rang exited")
 
 	clock.advance(time.Hour)
 	next := after(t, killed(t, h), withClock(clock))
-	want(next, alice, "rang bell")
-	want(next, carol, "rang bell", "seen bell")
+	want(next, alice, "rang exited")
+	want(next, carol, "rang exited", "seen exited")
 	attach(t, next, alice, "rang", window).a.Close()
 	attach(t, next, carol, "seen", window).a.Close()
 	last := after(t, killed(t, next), withClock(clock))
 	want(last, alice)
-	want(last, carol, "rang bell")
+	want(last, carol, "rang exited")
 }
 
 // A window is called whenever the list of what wants its person changes: by looks of that person

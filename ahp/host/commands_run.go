@@ -10,6 +10,10 @@ import (
 // began tells everybody that user began the command that runs now.
 func (c *commands) began(user string) {
 	c.startedBy = user
+	if c.t.kept.replay == nil {
+		c.t.attention.acted()
+		c.t.status.commandBegins()
+	}
 	c.t.listChanged()
 	c.t.emitLive(Event{Kind: EventCommandStarted, By: user})
 }
@@ -23,7 +27,7 @@ func (c *commands) over(a ahp.TerminalCommandFinished) {
 	t.emitLive(Event{Kind: EventCommandFinished, By: c.startedBy, ExitCode: a.ExitCode,
 		DurationMs: a.DurationMs})
 	t.approvals.endTrust(errTrustEnded)
-	t.status.over()
+	t.status.commandEnds()
 	if t.waiting.waitlist != nil && t.kept.replay == nil {
 		t.waiting.waitlist.finished(a.ExitCode)
 	}
@@ -32,9 +36,9 @@ func (c *commands) over(a ahp.TerminalCommandFinished) {
 	switch {
 	case ms == nil:
 	case failed && *ms > t.host.cfg().AttentionAfter.Milliseconds():
-		t.attention.happened(WantFailed, "")
+		t.attention.happened(WantFailed, "", true)
 	case *ms >= longCommand.Milliseconds():
-		t.attention.happened(WantCommand, "")
+		t.attention.happened(WantCommand, "", true)
 	}
 }
 

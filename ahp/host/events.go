@@ -141,7 +141,7 @@ func (e events) Notification(p []byte, text string) {
 	t.output.flushSmall()
 	t.ch.Notify(p)
 	t.emit(Event{Kind: EventNotice})
-	t.attention.happened(WantNotice, Printable(text))
+	t.attention.happened(WantNotice, Printable(text), false)
 }
 
 // Bell counts. Viewers hear the bell in the output itself, but for those of [Attach.Covered].
@@ -152,7 +152,7 @@ func (e events) Bell() {
 	if now := t.host.now(); now.Sub(t.attention.rang) >= bellEvery {
 		t.attention.rang = now
 		t.emitLive(Event{Kind: EventBell})
-		t.attention.happened(WantBell, "")
+		t.attention.happened(WantBell, "", false)
 	}
 }
 
@@ -252,7 +252,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 		t.life.ended.CompareAndSwap(nil, &why)
 	}
 	told, origin := t.exec.exited(st.Code)
-	t.attention.happened(WantExited, "") // before the log ends
+	t.attention.happened(WantExited, "", false) // before the log ends
 	t.log.keepEnd(st, told)
 	t.recorder.finish()
 	t.life.exit.Store(&st) // before the action: its readers may ask for it

@@ -94,11 +94,12 @@ func (c *Conn) Groups() (map[string]string, error) {
 }
 
 // branchOf returns REPOSITORY@BRANCH of a directory, or the repository alone if no branch is
-// checked out; "": it is in none (gitrepository-layout(5)). A program may name any directory as its
-// own, so only what looks like git's files is shown.
+// checked out; "": it is in none (gitrepository-layout(5)). A worktree counts to its repository. A
+// program may name any directory as its own, so only what looks like git's files is shown.
 func branchOf(dir string) string {
 	for dir != "/" {
 		git := filepath.Join(dir, ".git")
+		name := filepath.Base(dir)
 		st, err := os.Stat(git)
 		switch {
 		case err != nil:
@@ -109,11 +110,11 @@ func branchOf(dir string) string {
 			if !ok {
 				return ""
 			}
-			if git = to; !filepath.IsAbs(git) {
-				git = filepath.Join(dir, git)
+			git = absolute(to, dir)
+			if common := firstLine(filepath.Join(git, "commondir")); common != "" {
+				name = repositoryOf(absolute(common, git))
 			}
 		}
-		name := filepath.Base(dir)
 		head := firstLine(filepath.Join(git, "HEAD"))
 		if at, ok := strings.CutPrefix(head, "ref: refs/heads/"); ok {
 			return name + "@" + at
@@ -121,6 +122,23 @@ func branchOf(dir string) string {
 		return name
 	}
 	return ""
+}
+
+// repositoryOf returns the name of the repository of which a worktree has the git directory dir in
+// common with others.
+func repositoryOf(dir string) string {
+	if filepath.Base(dir) == ".git" {
+		dir = filepath.Dir(dir)
+	}
+	return strings.TrimSuffix(filepath.Base(dir), ".git") // of one without a worktree of its own
+}
+
+// absolute returns a path that may be relative to dir.
+func absolute(path, dir string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return filepath.Clean(path)
 }
 
 // maxGitLine bounds what is read of git's files, in bytes.

@@ -30,6 +30,8 @@ func TestTerminalsAreGroupedByLabelOrElseByRepositoryAndBranch(t *testing.T) {
 	git("init", "-q", "-b", "main", "shop")
 	git("-C", "shop", "commit", "-q", "--allow-empty", "-m", "x")
 	git("-C", "shop", "worktree", "add", "-q", "-b", "fix/it", "../beside")
+	git("clone", "-q", "--bare", "shop", "bare.git")
+	git("-C", "bare.git", "worktree", "add", "-q", "-b", "other", "../of-bare")
 	sub := filepath.Join(dir, "shop", "sub")
 	fifo := filepath.Join(dir, "odd", ".git")
 	for _, d := range []string{sub, fifo} {
@@ -44,8 +46,8 @@ func TestTerminalsAreGroupedByLabelOrElseByRepositoryAndBranch(t *testing.T) {
 		labels ahp.Labels
 		group  string
 	}{
-		{sub, "", "shop@main"}, {filepath.Join(dir, "beside"), "", "beside@fix/it"}, {dir, "", ""},
-		{filepath.Join(dir, "odd"), "", "odd"}, {sub, "group=mine", "mine"}, {"/", "", ""},
+		{sub, "", "shop@main"}, {filepath.Join(dir, "beside"), "", "shop@fix/it"}, {dir, "", ""},
+		{filepath.Join(dir, "of-bare"), "", "bare@other"}, {filepath.Join(dir, "odd"), "", "odd"}, {sub, "group=mine", "mine"}, {"/", "", ""},
 	} {
 		made, err := c.Create(host.CreateOptions{Dir: want.dir, Labels: want.labels, Argv: sh("exec sleep 1000")})
 		hosttest.Check(t, err)

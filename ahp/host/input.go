@@ -412,11 +412,18 @@ func (t *Terminal) typeKeys(s step, p []byte) error {
 	t.waiting.noteStopKeys(who, p)
 	t.waiting.noteActivity()
 	keys, _ := keyboard.HasKeys(p)
+	asked := t.waiting.needs.said
 	t.waiting.set(func(w *needs) {
 		w.unsure, w.said = true, w.said && !keys
 		if bytes.ContainsAny(p, answers) {
 			w.program = WaitingNone
 		}
 	}, who)
+	if keys {
+		t.attention.acted()
+	}
+	if asked && keys {
+		t.status.record() // as answered
+	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"slices"
 
 	"termhost/ahp"
 	"termhost/authz"
@@ -23,8 +24,9 @@ func (h *Host) Link(base string, list []Unseen) (string, error) {
 	var shown []*Unseen
 	for i := range list {
 		t := h.terminalOf(&list[i])
-		if t == nil || list[i].PersonID != r.Person || len(shown) == keys.MaxInviteTerminals {
-			continue
+		if t == nil || list[i].PersonID != r.Person || len(shown) == keys.MaxInviteTerminals ||
+			slices.ContainsFunc(shown, func(u *Unseen) bool { return u.ID == list[i].ID }) {
+			continue // of a terminal the most pressing reason is first
 		}
 		shown = append(shown, &list[i])
 		r.Terminals = append(r.Terminals, keys.InvitedTerminal{Name: t.id,

@@ -53,8 +53,7 @@ type Info struct {
 	StoppedBy string `json:"stoppedBy,omitempty"`
 	// Progress is what the program says of its progress (OSC 9;4); zero: nothing.
 	Progress ahp.Progress `json:"progress,omitzero"`
-	// PrintedAt is when the program has printed something last, in UTC; zero: not since the host
-	// has begun.
+	// PrintedAt is when the program has printed something last, in UTC; zero: it is not known.
 	PrintedAt time.Time `json:"printedAt,omitzero"`
 	// AskedBy is who asks for the keyboard, the first one first; for people.
 	AskedBy   []string `json:"askedBy,omitempty"`

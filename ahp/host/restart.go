@@ -460,7 +460,7 @@ func (h *Host) openRestored() {
 			if !t.life.exited {
 				t.waiting.stopped.may = true // it may have been with the last host
 				t.waiting.noteActivity()
-				t.waiting.noteOutput()
+				t.waiting.resumeQuiet()
 				kb := &t.keyboard
 				if kb.idle == nil || !kb.holder.viaSSH() { // else idleness takes it from a person
 					kb.awaitBorrower(h.cfg().ClientGrace)

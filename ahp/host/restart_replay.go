@@ -64,6 +64,10 @@ func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err erro
 			if from < 0 || r.Pos <= log.End()-retained {
 				from = r.Pos
 			}
+		case termlog.Data:
+			if !rp.t.life.exited {
+				rp.t.waiting.quiet.printed = r.Time
+			}
 		case termlog.Event:
 			_, a := journal.ParseEvent(r.Payload)
 			rp.recall(a)

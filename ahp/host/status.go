@@ -27,21 +27,48 @@ const (
 func States() []State { return []State{StatusWorking, StatusWaiting, StatusDone, StatusFailed} }
 
 // Status is what a terminal's program says of itself, or somebody on its behalf. It holds until the
-// program says something else, a command of the terminal's shell ends, or the program does.
+// program says something else, or it or the command that runs in the terminal's shell ends; what a
+// command has said with its last words until the next command begins: see [Said].
 type Status struct {
 	State State     `json:"state"`
 	Text  string    `json:"text,omitempty"` // for display
 	Since time.Time `json:"since"`          // in this state; in UTC
 }
 
-// maxStatusText bounds the text of a status, in bytes: a line of a wide window.
+// Said is what somebody says of a terminal's program.
+type Said struct {
+	State State
+	Text  string // for people
+	// About names what it is about, such as one use of a tool; "": the program as a whole. That a
+	// program works on one thing does not answer what it has asked about another.
+	About string
+	// Program: the program says so that the shell's command runs. When the command ends, so does
+	// this. Otherwise that it is done or has failed is the command's last word, which stays until
+	// the next one, unless a program fills the screen.
+	Program bool
+}
+
+// maxStatusText bounds the text of a status, and what it is about, in bytes: a line of a wide
+// window.
 const maxStatusText = 256
 
 // status has what the terminal's program says of itself. The Term's lock guards it.
 type status struct {
-	t   *Terminal
-	now Status // zero: it has not said
+	t           *Terminal
+	now         Status // zero: it has not said
+	about       string // see Said
+	until       until
+	acts, looks uint64 // the terminal's when it was said last: see attention
 }
+
+// until is what ends a status.
+type until string
+
+const (
+	untilEnd   until = ""     // of the command that runs, or of the next one
+	untilNext  until = "next" // the next command's beginning, once this one has ended
+	untilBegin until = "begin"
+)
 
 // StateError says that there is no such state.
 type StateError struct{ State string }
@@ -56,12 +83,14 @@ func (e *StateError) Error() string {
 
 // SetStatus sets what t's program says of itself, for people: that it waits makes t wait for
 // somebody to type, until somebody does; that it is done or has failed wants those who do not look.
-// It returns *authz.Denied, [*StateError], ErrExited, or why the connection has ended.
-func (c *Conn) SetStatus(t *Terminal, state State, text string) error {
-	if !state.valid() {
-		return &StateError{string(state)}
+// The same again is nothing new until somebody has looked or typed, or a command has begun.
+// SetStatus returns *authz.Denied, [*StateError], ErrExited, or why the connection has ended.
+func (c *Conn) SetStatus(t *Terminal, said Said) error {
+	if !said.State.valid() {
+		return &StateError{string(said.State)}
 	}
-	text = Printable(text[:ahp.WholeRunes(text, maxStatusText)])
+	said.Text = Printable(said.Text[:ahp.WholeRunes(said.Text, maxStatusText)])
+	said.About = said.About[:ahp.WholeRunes(said.About, maxStatusText)]
 	t.term.Lock()
 	defer t.term.Unlock()
 	if c.ctx.Err() != nil {
@@ -74,19 +103,44 @@ func (c *Conn) SetStatus(t *Terminal, state State, text string) error {
 	case t.life.exited:
 		return ErrExited
 	}
-	if was := t.status.now; was.State == state && was.Text == text &&
-		t.waiting.needs.said == (state == StatusWaiting) {
-		return nil
-	}
-	t.status.set(state, text)
-	t.emit(Event{Kind: EventStatus, Status: state, By: c.Name()})
-	switch state {
-	case StatusDone:
-		t.attention.happened(WantDone, text)
-	case StatusFailed:
-		t.attention.happened(WantFailed, text)
-	}
+	t.status.say(said, c.Name())
 	return nil
+}
+
+// say takes what was said of the program, by the name of who says so. The Term's lock is held.
+func (s *status) say(said Said, by string) {
+	t := s.t
+	asks := t.waiting.needs.said // and nobody has typed since
+	if asks && s.about != "" && said.About != s.about && said.About != "" &&
+		said.State == StatusWorking {
+		return // it still asks
+	}
+	if asks && said.State == StatusWaiting && said.About == "" {
+		said.About = s.about // the same in other words
+	}
+	fresh := said.State != s.now.State ||
+		s.acts != t.attention.acts || s.looks != t.attention.looks
+	if !fresh && said.Text == s.now.Text && asks == (said.State == StatusWaiting) {
+		return
+	}
+	turn := said.State != s.now.State
+	s.about, s.acts, s.looks = said.About, t.attention.acts, t.attention.looks
+	s.until = untilEnd
+	last := said.State == StatusDone || said.State == StatusFailed
+	if last && !said.Program && t.commands.running != "" && !t.term.Screen().AltScreen() {
+		s.until = untilNext
+	}
+	s.set(said.State, said.Text)
+	if fresh && asks && said.State == StatusWaiting {
+		t.waiting.asksAnew()
+	}
+	t.emit(Event{Kind: EventStatus, Status: said.State, By: by})
+	switch said.State {
+	case StatusDone:
+		t.attention.happened(WantDone, said.Text, turn)
+	case StatusFailed:
+		t.attention.happened(WantFailed, said.Text, turn)
+	}
 }
 
 func (s State) valid() bool { return slices.Contains(States(), s) }
@@ -100,12 +154,42 @@ func (s *status) set(state State, text string) {
 	}
 	s.now = now
 	if state == StatusNone {
-		s.now = Status{}
-		t.log.recordStatus(nil)
-	} else {
-		t.log.recordStatus(&journal.Status{State: string(state), Text: text, Since: now.Since})
+		s.now, s.about, s.until = Status{}, "", untilEnd
 	}
-	s.publish()
+	s.publish(state == StatusWaiting)
+	s.record()
+}
+
+// record logs the status for the next host.
+func (s *status) record() {
+	if s.now.State == StatusNone {
+		s.t.log.recordStatus(nil)
+		return
+	}
+	s.t.log.recordStatus(&journal.Status{State: string(s.now.State), Text: s.now.Text,
+		Since: s.now.Since, About: s.about, Until: string(s.until),
+		Answered: s.now.State == StatusWaiting && !s.t.waiting.needs.said})
+}
+
+// commandBegins takes away what an earlier command has said. The Term's lock is held.
+func (s *status) commandBegins() {
+	if s.until == untilBegin {
+		s.over()
+	}
+}
+
+// commandEnds takes away what was about the command, unless it was its last word. The Term's lock
+// is held.
+func (s *status) commandEnds() {
+	if s.t.kept.replay != nil || s.now.State == StatusNone {
+		return
+	}
+	if s.until != untilNext {
+		s.over()
+		return
+	}
+	s.until = untilBegin
+	s.record()
 }
 
 // over takes the status away, because what it was about has ended. The Term's lock is held.
@@ -115,12 +199,13 @@ func (s *status) over() {
 	}
 }
 
-// publish shows the status in the terminal's state and in listings.
-func (s *status) publish() {
+// publish shows the status in the terminal's state and in listings. asks: it waits, and nobody has
+// answered.
+func (s *status) publish(asks bool) {
 	t, now := s.t, s.now
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Status = now.meta() })
 	t.waiting.set(func(w *needs) {
-		w.said, w.words = now.State == StatusWaiting, now.Text
+		w.said, w.words = asks, now.Text
 	}, "")
 	t.host.list.changed()
 }
@@ -139,5 +224,6 @@ func (s *status) restore(was *journal.Status) {
 		return
 	}
 	s.now = Status{State(was.State), was.Text, was.Since.UTC()}
-	s.publish()
+	s.about, s.until = was.About, until(was.Until)
+	s.publish(s.now.State == StatusWaiting && !was.Answered)
 }

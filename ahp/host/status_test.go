@@ -27,7 +27,7 @@ func TestWhoMaySayHowAProgramStands(t *testing.T) {
 		{dave, client, host.StatusDone, false}, {alice, client, host.StatusDone, true},
 	} {
 		was := c.of.Info(alice).Status.State
-		err := hosttest.Conn(t, h, c.by).SetStatus(c.of, c.what, "x\x1b]2;y\x07")
+		err := hosttest.Conn(t, h, c.by).SetStatus(c.of, host.Said{State: c.what, Text: "x\x1b]2;y\x07"})
 		if (err == nil) != c.may {
 			t.Errorf("%s says that %s is %q: %v", c.by.Name, c.of, c.what, err)
 		}
@@ -39,7 +39,7 @@ func TestWhoMaySayHowAProgramStands(t *testing.T) {
 		}
 	}
 	hosttest.Check(t, hosttest.Dispose(h, carol, term))
-	err := hosttest.Conn(t, h, alice).SetStatus(term, host.StatusDone, "")
+	err := hosttest.Conn(t, h, alice).SetStatus(term, host.Said{State: host.StatusDone})
 	if !errors.Is(err, host.ErrExited) {
 		t.Errorf("of a terminal that has ended: %v", err)
 	}
@@ -50,7 +50,7 @@ func TestAProgramThatSaysItWaitsWantsPeopleUntilSomebodyTypes(t *testing.T) {
 	h := hosttest.New(t, withoutLookout)
 	term := run(t, h, carol, "x", "exec cat")
 	c := hosttest.Conn(t, h, carol)
-	says := func(s host.State) { hosttest.Check(t, c.SetStatus(term, s, "may I?")) }
+	says := func(s host.State) { hosttest.Check(t, c.SetStatus(term, host.Said{State: s, Text: "may I?"})) }
 	want := func(when string, waiting host.Waiting, wants bool, notice string) {
 		t.Helper()
 		i := term.Info(eve)

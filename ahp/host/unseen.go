@@ -9,7 +9,7 @@ import (
 	"termhost/keys"
 )
 
-// Unseen is something that wants a person who has not seen it.
+// Unseen is a reason for which a terminal wants a person who has not seen it.
 type Unseen struct {
 	Terminal string // its NAME
 	ID       string // tells apart terminals that had the same NAME
@@ -20,14 +20,17 @@ type Unseen struct {
 	PersonID string // of the Principal
 	Why      Want
 	Ask      string    // with an approval: the first that is to be decided; "": it is elsewhere
-	At       time.Time // when the newest reason came up
-	Since    time.Time // since when it has wanted the person
+	At       time.Time // when it came up as news last
+	First    time.Time // when it came up first since the person has looked
+	Since    time.Time // since when it has been so, for people
 	Text     string    // what the program has said with that, for display; "": nothing
+	Failed   bool      // of WantExited: the status is not 0, or nobody knows it
+	ExitCode *int      // of WantExited: the status; nil: nobody knows it
 }
 
 // Unseen returns what wants the people who made the terminals or hold them, agents' terminals
-// included, and who have not looked since. Quiet terminals, which want nobody, are among them with
-// [WantQuiet].
+// included, and who have not looked since: an element for each reason, of a terminal the most
+// pressing first. Quiet terminals, which want nobody, are among them with [WantQuiet].
 func (h *Host) Unseen() (list []Unseen) {
 	for _, t := range h.all() {
 		list = append(list, t.unseen()...)
@@ -49,19 +52,17 @@ func (t *Terminal) unseen() (list []Unseen) {
 		people = append(people, authz.Principal{ID: id, Name: name})
 	}
 	for _, p := range people {
-		w, ok := t.attention.wants(p)
-		if s := t.attention.by[p.ID]; !ok && t.waiting.quiet.on && (s == nil || s.looking == 0) {
-			at := t.waiting.quiet.printed
-			w, ok = Wanted{Why: WantQuiet, Since: at, At: at}, true
-			if s != nil && at.Before(s.seen) {
-				w.At = time.Time{}
-			}
-		}
-		if ok && !w.At.IsZero() {
+		for _, r := range t.unseenReasons(p) {
 			u := Unseen{Terminal: t.Name(), ID: t.id, Labels: t.Labels(),
-				Person: Printable(p.Name), PersonID: p.ID, Why: w.Why, At: w.At, Since: w.Since,
-				Text: w.Text}
-			if held := t.approvals.held; u.Why == Want(WaitingApproval) && len(held) > 0 {
+				Person: Printable(p.Name), PersonID: p.ID, Why: r.why, At: r.at, First: r.first,
+				Since: r.at, Text: r.text}
+			switch held := t.approvals.held; {
+			case r.why == WantQuiet:
+				u.Since = r.first
+			case r.why == WantExited:
+				u.ExitCode = t.ch.Summary().ExitCode
+				u.Failed = u.ExitCode == nil || *u.ExitCode != 0
+			case r.why == Want(WaitingApproval) && len(held) > 0:
 				u.Ask = held[0].id
 			}
 			list = append(list, u)
@@ -70,6 +71,22 @@ func (t *Terminal) unseen() (list []Unseen) {
 	t.term.Unlock()
 	for i := range list {
 		list[i].Group = t.host.groups.of(t, cwd)
+	}
+	return list
+}
+
+// unseenReasons returns why the terminal wants p, the most pressing reason first, without what p
+// has seen. The Term's lock is held.
+func (t *Terminal) unseenReasons(p authz.Principal) (list []reason) {
+	w, _ := t.attention.wants(p)
+	for _, r := range w.all {
+		if !r.at.IsZero() {
+			list = append(list, r)
+		}
+	}
+	q, s := &t.waiting.quiet, t.attention.by[p.ID]
+	if q.on && !t.attention.over && (s == nil || s.looking == 0 && !q.since.Before(s.seen)) {
+		list = append(list, reason{why: WantQuiet, first: q.printed, at: q.since})
 	}
 	return list
 }

@@ -68,7 +68,8 @@ type lookout struct {
 // it.
 type quiet struct {
 	on      bool
-	printed time.Time   // the time of the last output
+	since   time.Time   // when the mark was due, if it is set
+	printed time.Time   // the time of the last output; zero: not known
 	timer   *time.Timer // calls checkQuiet; nil: there was no output yet
 }
 

@@ -45,7 +45,7 @@ func (n *needs) asks() string {
 	switch {
 	case n.approval:
 		return ""
-	case n.program == WaitingNone && n.said:
+	case n.said && (n.program == WaitingNone || n.question == ""):
 		return n.words
 	}
 	return n.question
@@ -82,6 +82,13 @@ func (w *waiting) publish(now Waiting, fresh bool) {
 		m.Waiting, m.WaitingSince, m.Question = string(now), since, question
 	})
 	t.host.list.changed()
+}
+
+// asksAnew records that the program says once more that it waits. The Term's lock is held.
+func (w *waiting) asksAnew() {
+	if n := &w.needs; n.shown == WaitingInput && n.program == WaitingNone {
+		w.publish(n.shown, true)
+	}
 }
 
 // begins returns since when the terminal has waited for what it begins to wait for now: what it

@@ -18,6 +18,23 @@ func (w *waiting) noteOutput() {
 	}
 }
 
+// settled is how long after the host's start the lookout has looked at a program.
+const settled = 10 * time.Second
+
+// resumeQuiet begins to watch a program that runs since before the host, which may have been quiet
+// for long.
+func (w *waiting) resumeQuiet() {
+	t := w.t
+	q := &w.quiet
+	if q.printed.IsZero() {
+		w.noteOutput()
+		return
+	}
+	if after := t.host.cfg().QuietAfter; q.timer == nil && after > 0 && !t.life.exited {
+		q.timer = time.AfterFunc(max(after-t.host.now().Sub(q.printed), settled), w.checkQuiet)
+	}
+}
+
 // checkQuiet sets the mark if the program has printed nothing for long.
 func (w *waiting) checkQuiet() {
 	t := w.t
@@ -58,6 +75,7 @@ func (w *waiting) setQuiet(on bool) {
 	w.quiet.on = on
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Quiet = on })
 	if on {
+		w.quiet.since = w.quiet.printed.Add(t.host.cfg().QuietAfter)
 		t.emit(Event{Kind: EventQuiet})
 		t.host.watchers.tell()
 	}

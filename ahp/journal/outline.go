@@ -54,9 +54,12 @@ func (o *Outline) ApplyWaits(w *Waits) {
 
 // Status is what a terminal's program says of itself: see the host's.
 type Status struct {
-	State string    `json:"state"`
-	Text  string    `json:"text,omitempty"`
-	Since time.Time `json:"since"`
+	State    string    `json:"state"`
+	Text     string    `json:"text,omitempty"`
+	Since    time.Time `json:"since"`
+	About    string    `json:"about,omitempty"`
+	Until    string    `json:"until,omitempty"`    // what ends it, in the host's word
+	Answered bool      `json:"answered,omitempty"` // it waited, and somebody has typed since
 }
 
 // ApplyStatus applies an Event's Status: one without a state takes it away.
@@ -70,11 +73,16 @@ func (o *Outline) ApplyStatus(s *Status) {
 	}
 }
 
-// Missed is the first thing that happened in a terminal while a person did not view it.
+// Missed is what happened in a terminal while a person did not view it.
 type Missed struct {
 	Want  string    `json:"want,omitempty"` // the host's reason; "": nothing
-	Since time.Time `json:"since,omitzero"` // when it happened
+	Since time.Time `json:"since,omitzero"` // when it happened first
+	At    time.Time `json:"at,omitzero"`    // when it was news last; zero: at Since
 	Text  string    `json:"text,omitempty"` // what the program said; "": nothing
+	More  []Missed  `json:"more,omitempty"` // what else happened
+
+	Looking bool      `json:"looking,omitempty"` // the person views the terminal
+	Seen    time.Time `json:"seen,omitzero"`     // when the person looked away; zero: unknown
 }
 
 // ApplyMissed applies an Event's Missed: it replaces the entries of the people in it, and deletes

@@ -18,7 +18,7 @@ func (p *peer) status(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	err := p.conn.SetStatus(t, params.State, params.Text)
+	err := p.conn.SetStatus(t, host.Said{State: params.State, Text: params.Text})
 	if none := new(host.StateError); errors.As(err, &none) {
 		return ahp.FieldProblem("state", none.Error())
 	}

@@ -236,26 +236,27 @@
 // counts as the windows of `attach` do. From then on the host tells the client what wants that
 // person, whenever that changes, with a notification termhost/wanting {channel, terminals:
 // [{terminal, why, since, text?}]}. channel is the root's in both. The list is whole: the one that
-// wants them longest comes first. why is "input", "secret" or "approval", as _meta.termhost.waiting
-// of the root's list has it, "keyboard" if somebody asks for the keyboard that they have, or what
-// has happened since they looked last: "bell", "notice" if the program has sent a desktop
-// notification, "command" if one of 10 seconds or more has ended, "failed" if one of more than
-// attention_after has, "done" or "failed" if the program says so (termhost/status), or "exited".
-// text, if it is there, is what the program says with that, without control characters. The root's
-// list does not have this, since it is one for all. Beside terminals, keyboards: [{terminal,
-// window?}] are those that the person may take and nobody else would lose: the person's own SSH
-// sessions have it, or a client that is not connected any more; window: a closed page of the
-// person's own. Such a peer is also told which terminals belong together, with the notification
-// termhost/groups {channel, groups}: by the URIs of terminals the value of the label "group", or
-// the git repository and branch of the working directory, of those that have one. In a fleet it is
-// told the hosts, too, with termhost/hosts {channel, hosts: [{host, self?, unreachable?}]}:
-// unreachable is since when one is silent (RFC 3339).
+// wants them longest comes first. why, the most pressing reason, is "input", "secret" or
+// "approval", as _meta.termhost.waiting of the root's list has it, "keyboard" if somebody asks for
+// the keyboard that they have, or what has happened since they looked last: "bell", "notice" if the
+// program has sent a desktop notification, "command" if one of 10 seconds or more has ended,
+// "failed" if one of more than attention_after has, "done" or "failed" if the program says so
+// (termhost/status), or "exited". text, if it is there, is what the program says with that, without
+// control characters. The root's list does not have this, since it is one for all. Beside
+// terminals, keyboards: [{terminal, window?}] are those that the person may take and nobody else
+// would lose: the person's own SSH sessions have it, or a client that is not connected any more;
+// window: a closed page of the person's own. Such a peer is also told which terminals belong
+// together, with the notification termhost/groups {channel, groups}: by the URIs of terminals the
+// value of the label "group", or the git repository and branch of the working directory, of those
+// that have one. In a fleet it is told the hosts, too, with termhost/hosts {channel, hosts: [{host,
+// self?, unreachable?}]}: unreachable is since when one is silent (RFC 3339).
 //
 // termhost/status {channel, state, text?} says how a terminal's program stands: state is "working",
 // "waiting", "done" or "failed". It is for the holder, for who has made the terminal, and for
 // admins. _meta.termhost.status of the terminal, in its state and in the root's list, is {state,
-// text, since} until another is set, a command of the terminal's shell ends, or the program does. A
-// program that says "waiting" waits for "input" until somebody types: see _meta.termhost.waiting.
+// text, since} until another is set, the command of the terminal's shell ends, or the program does;
+// "done" and "failed" of a command that fills no screen until the next one begins. A program that
+// says "waiting" waits for "input" until somebody types: see _meta.termhost.waiting.
 //
 // termhost/label {channel, labels: {K: V|null}} sets labels of a terminal, and takes those away
 // that are null; it is for the same principals. _meta.termhost.labels of createTerminal sets them

@@ -28,7 +28,8 @@ func sayStatus(c *call) int {
 	if len(c.args) == 0 || !slices.Contains(host.States(), host.State(c.args[0])) {
 		return c.runVerb(verb)
 	}
-	status, err := sayOwn(c.std, c.args[0], strings.Join(c.args[1:], " "))
+	said := host.Said{State: host.State(c.args[0]), Text: strings.Join(c.args[1:], " ")}
+	status, err := sayOwn(c.std, said)
 	if err != nil {
 		return fail(c.std, exitFailure, err.Error(), "elsewhere: termhost status NAME STATE [TEXT]")
 	}
@@ -39,8 +40,8 @@ func sayStatus(c *call) int {
 // says nothing of interest, it does nothing. It neither prints nor fails: agents would take that
 // for an answer.
 func sayForAgent(std stdio, agent string, args []string) int {
-	if state, text, ok := hooks.Said(agent, args, std.in); ok {
-		_, _ = sayOwn(stdio{strings.NewReader(""), io.Discard, io.Discard}, string(state), text)
+	if said, ok := hooks.Said(agent, args, std.in); ok {
+		_, _ = sayOwn(stdio{strings.NewReader(""), io.Discard, io.Discard}, said)
 	}
 	return exitOK
 }
@@ -50,7 +51,7 @@ var errOutside = errors.New("this is not inside a terminal of a host")
 
 // sayOwn tells the host of the terminal that this process is in how its program stands, and returns
 // the exit status.
-func sayOwn(std stdio, state, text string) (status int, err error) {
+func sayOwn(std stdio, said host.Said) (status int, err error) {
 	uri, socket := os.Getenv(host.URIVariable), os.Getenv(host.SocketVariable)
 	if uri == "" || socket == "" {
 		return 0, errOutside
@@ -60,8 +61,16 @@ func sayOwn(std stdio, state, text string) (status int, err error) {
 		return 0, err
 	}
 	defer client.Close()
+	words := []string{"status"}
+	if said.About != "" {
+		words = append(words, "--about="+said.About)
+	}
+	if said.Program {
+		words = append(words, "--program")
+	}
+	words = append(words, "--", uri, string(said.State), said.Text)
 	return client.Run(local.Command{
-		Line: commandline.Join([]string{"status", "--", uri, state, text}),
+		Line: commandline.Join(words),
 		In:   std.in, Out: std.out, Err: std.err,
 	})
 }

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"slices"
 	"strings"
 
 	"termhost/ahp/host"
@@ -22,6 +23,7 @@ const (
 	leastWaits = len("waits: approval. !") // of a list that is live
 	leastLast  = len(". failed 137")       // with one character of the command's line
 	leastOther = 8                         // of a holder or a title
+	leastName  = 10                        // of a list that is live
 )
 
 // Fit is how many cells each column of a list gets, in a window.
@@ -36,13 +38,14 @@ type Fit struct {
 // NewFit returns what a window of cols cells has room for of a list, which begins with its Head; 0:
 // all. Columns are left out until each of the others has a sensible width, and then the widest are
 // cut. NAMEs, which people type, are cut last, and stay different. If even that is not enough,
-// lines are longer than the window. live: the list is one of `top`.
+// lines are longer than the window. live: the list is one of `top`, where nobody types NAMEs: they
+// are cut first.
 func NewFit(table [][]Cell, cols int, live bool) *Fit {
 	f := &Fit{cols: cols, live: live, widths: make([]int, len(table[0])),
 		shown: make([]bool, len(table[0]))}
 	for i := range f.widths {
 		for n, row := range table {
-			text := host.Printable(row[i].Text) + row[i].End
+			text := host.Printable(row[i].Text) + row[i].End + row[i].Extra
 			f.shown[i] = f.shown[i] || n > 0 && text != ""
 			f.widths[i] = max(f.widths[i], width.String(text))
 		}
@@ -51,6 +54,7 @@ func NewFit(table [][]Cell, cols int, live bool) *Fit {
 		less := dispensable[:]
 		if live {
 			less = dispensableLive[:]
+			f.clip(table)
 		}
 		f.leaveOut(less)
 		f.shorten(table)
@@ -146,25 +150,38 @@ func (f *Fit) leaveOut(less []int) {
 	}
 }
 
-// shorten cuts the NAMEs if there is no room for them, and leaves out the last commands if the
-// NAMEs do not differ otherwise.
-func (f *Fit) shorten(table [][]Cell) {
-	var names []string
+// clip cuts the NAMEs of a list that is live if there is no room for all columns otherwise: a long
+// one must not take the columns of all others.
+func (f *Fit) clip(table [][]Cell) {
+	room := max(f.cols-(f.needs(f.least)-f.widths[Name]), leastName)
+	if room < f.widths[Name] {
+		f.cutNames(distinct(namesOf(table), room))
+	}
+}
+
+func namesOf(table [][]Cell) (names []string) {
 	for _, row := range table[1:] {
 		names = append(names, row[Name].Text)
 	}
+	return names
+}
+
+// cutNames has the NAMEs be these.
+func (f *Fit) cutNames(short map[string]string, most int) {
+	f.names, f.widths[Name] = short, most
+}
+
+// shorten cuts the NAMEs if there is no room for them, and leaves out the last commands if the
+// NAMEs do not differ otherwise.
+func (f *Fit) shorten(table [][]Cell) {
 	for f.needs(f.least) > f.cols {
 		room := f.cols - (f.needs(f.least) - f.widths[Name])
-		short, most := distinct(names, max(room, len("NAME")))
+		short, most := distinct(namesOf(table), max(room, len("NAME")))
 		if most > room && f.shown[Last] {
 			f.shown[Last] = false
 			continue
 		}
-		f.names = make(map[string]string, len(names))
-		for i, name := range short {
-			f.names[names[i]] = name
-		}
-		f.widths[Name] = most
+		f.cutNames(short, most)
 		return
 	}
 }
@@ -189,6 +206,10 @@ func (f *Fit) share() {
 
 // cut returns what fits of a cell into most cells.
 func cut(c Cell, most int) string {
+	if width.String(c.String()) <= most {
+		return c.String()
+	}
+	c.Extra = ""
 	end := width.String(c.End)
 	if width.String(c.Text)+end <= most || end >= most {
 		return width.Cut(c.String(), most, "…")
@@ -196,9 +217,9 @@ func cut(c Cell, most int) string {
 	return width.Cut(c.Text, most-end, "…") + c.End
 }
 
-// distinct returns names cut to room cells each, or to as few more as keep them different, and that
-// width. It cuts their ends if they differ then, else their middles.
-func distinct(names []string, room int) (short []string, most int) {
+// distinct returns names cut to room cells each, or to as few more as keep them different, by the
+// whole ones, and that width. It cuts their ends if they differ then, else their middles.
+func distinct(names []string, room int) (short map[string]string, most int) {
 	longest := 0
 	for _, name := range names {
 		longest = max(longest, len(name)) // a NAME is ASCII
@@ -210,21 +231,22 @@ func distinct(names []string, room int) (short []string, most int) {
 			}
 		}
 	}
-	return names, longest
+	return cutAll(slices.Compact(slices.Sorted(slices.Values(names))), longest, 0), longest
 }
 
 // cutAll returns names cut to room cells each, of which tail are their ends; nil: two become equal.
-func cutAll(names []string, room, tail int) (short []string) {
+func cutAll(names []string, room, tail int) (short map[string]string) {
 	seen := map[string]bool{}
-	for _, name := range names {
+	short = make(map[string]string, len(names))
+	for _, whole := range names {
+		name := whole
 		if len(name) > room {
 			name = name[:room-tail-1] + "…" + name[len(name)-tail:]
 		}
 		if seen[name] {
 			return nil
 		}
-		seen[name] = true
-		short = append(short, name)
+		seen[name], short[whole] = true, name
 	}
 	return short
 }

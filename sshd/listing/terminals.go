@@ -12,10 +12,11 @@ import (
 	"termhost/sshd/wording"
 )
 
-// Cell is what stands in a cell of a list. Where that is too narrow, End stays.
-type Cell struct{ Text, End string }
+// Cell is what stands in a cell of a list. Where that is too narrow, Extra goes first, and End
+// stays.
+type Cell struct{ Text, End, Extra string }
 
-func (c Cell) String() string { return c.Text + c.End }
+func (c Cell) String() string { return c.Text + c.End + c.Extra }
 
 // The columns of a list. One whose cells are all empty is left out.
 const (
@@ -86,24 +87,29 @@ func Rank(i host.Info) int {
 	return 2
 }
 
-// last returns the last command, and at the end how it went: "make ok", "make failed 2", and while
-// it runs for how long, "make 41s". Without shell integration nothing is known: "-".
+// last returns the last command, and at the end how it went and how long it took, from a second on:
+// "make ok 41s", "make failed 2"; while it runs for how long, "make 41s". Without shell integration
+// nothing is known: "-".
 func last(i host.Info) Cell {
 	c := i.LastCommand
 	if c == nil {
 		return Cell{Text: "-"}
 	}
-	end := ""
+	cell := Cell{Text: c.LineText()}
 	switch {
 	case c.Running && i.State == host.StateRunning:
-		end = " " + wording.Age(time.Since(c.StartedAt))
+		cell.End = " " + wording.Age(time.Since(c.StartedAt))
+		return cell
 	case c.ExitCode == nil && i.State == host.StateExited: // the terminal's own status tells
 	case c.ExitCode == nil:
-		end = " ?"
+		cell.End = " ?"
 	case *c.ExitCode == 0:
-		end = " ok"
+		cell.End = " ok"
 	default:
-		end = " failed " + wording.ExitCode(c.ExitCode)
+		cell.End = " failed " + wording.ExitCode(c.ExitCode)
 	}
-	return Cell{c.LineText(), end}
+	if ms := c.DurationMs; !c.Running && ms != nil && *ms >= time.Second.Milliseconds() {
+		cell.Extra = " " + wording.Age(time.Duration(*ms)*time.Millisecond)
+	}
+	return cell
 }

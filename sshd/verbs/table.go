@@ -290,10 +290,11 @@ func table() []verb {
 			examples: []string{"ssh HOST refuse build @7 not on a Friday"},
 		}, {
 			name: "status", group: agentsGroup, brief: "how one says it stands",
-			usage: "NAME [working|waiting|done|failed [TEXT...]]",
+			usage: "[--about WHAT] [--program] NAME [working|waiting|done|failed [TEXT...]]",
 			help: "say how the program of a terminal stands, for people, or print what it has" +
 				" said; `termhost status` inside a terminal says it of that one",
-			names: namesFirst, needs: authz.List, least: 1, most: -1, define: defineStatus,
+			names: namesFirst, needs: authz.List, least: 1, most: -1,
+			parse: (*invocation).parseStatus, define: defineStatus,
 			examples: []string{"ssh HOST status build failed 3 tests fail",
 				"ssh HOST status build"},
 		}, {

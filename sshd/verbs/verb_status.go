@@ -9,9 +9,48 @@ import (
 )
 
 // defineStatus says how a terminal's program stands, or prints what it has said.
-func defineStatus(*flag.FlagSet) func(*invocation) int { return (*invocation).status }
+func defineStatus(fs *flag.FlagSet) func(*invocation) int {
+	about := fs.String("about", "", "of an agent's hook: what is asked about, or gone on with,"+
+		" such as the use of a tool; going on with something else answers no question")
+	program := fs.Bool("program", false, "it is over when the command is that the terminal's shell"+
+		" runs")
+	return func(v *invocation) int { return v.status(*about, *program) }
+}
 
-func (v *invocation) status() int {
+// statusHead is how many words of `status` stand before the text: NAME and the state.
+const statusHead = 2
+
+// parseStatus reads flags, NAME, the state, and the text, in which nothing is a flag.
+func (v *invocation) parseStatus() (status int, done bool) {
+	var args []string
+	words := v.words
+	for quoted := false; len(words) > 0 && len(args) < statusHead && !quoted; {
+		rest, status, done := v.flagsAtHead(words)
+		if done {
+			return status, true
+		}
+		n := len(words) - len(rest)
+		quoted = n > 0 && words[n-1] == "--"
+		if words = rest; len(words) > 0 && !quoted {
+			args, words = append(args, words[0]), words[1:]
+		}
+	}
+	args = append(args, words...)
+	inText := v.tail && len(args) > statusHead
+	if inText {
+		args = append(args, "--")
+	}
+	if inText && !v.Local {
+		return v.counted(append(args, v.rest), v.verb.least, v.verb.most)
+	}
+	behind, err := splitWords(v.rest)
+	if err != nil {
+		return v.misused("%v", err), true
+	}
+	return v.counted(append(args, behind...), v.verb.least, v.verb.most)
+}
+
+func (v *invocation) status(about string, program bool) int {
 	t, err := v.find(v.args[0])
 	if err != nil {
 		return v.failed(err)
@@ -22,8 +61,9 @@ func (v *invocation) status() int {
 		}
 		return StatusOK
 	}
-	state, text := host.State(v.args[1]), strings.Join(v.args[2:], " ")
-	if err := v.Conn.SetStatus(t, state, text); err != nil {
+	said := host.Said{State: host.State(v.args[1]), Text: strings.Join(v.args[statusHead:], " "),
+		About: about, Program: program}
+	if err := v.Conn.SetStatus(t, said); err != nil {
 		return v.failed(err)
 	}
 	return StatusOK

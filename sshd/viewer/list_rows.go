@@ -88,7 +88,7 @@ func (l *list) refresh() {
 	for _, r := range others {
 		own := *r
 		if r.Waiting != host.WaitingNone {
-			own.asks = r.Notice
+			own.asks = wording.Says(r.Info)
 		}
 		rows = append(rows, &own)
 	}
@@ -102,7 +102,9 @@ func (l *list) asksOf(i host.Info) string {
 	switch {
 	case i.Waiting == host.WaitingNone || i.State != host.StateRunning:
 		return ""
-	case i.Waiting != host.WaitingApproval || i.Notice != "":
+	case i.Waiting != host.WaitingApproval:
+		return wording.Says(i)
+	case i.Notice != "":
 		return i.Notice
 	}
 	asks, _ := l.s.Conn.ReadableAsks(i.URI)

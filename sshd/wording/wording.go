@@ -3,7 +3,6 @@
 package wording
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -93,7 +92,7 @@ func Holder(i host.Info, wide bool) string {
 // Title returns a terminal's title, with why it ended if its program did not exit by itself, or
 // what its program says.
 func Title(i host.Info) string {
-	says := cmp.Or(i.Notice, i.Status.Text)
+	says := Says(i)
 	switch {
 	case i.State == host.StateExited && i.Ended != "":
 		return i.Title + " (ended " + i.Ended + ")"
@@ -101,6 +100,19 @@ func Title(i host.Info) string {
 		return i.Title + ": " + says
 	}
 	return i.Title
+}
+
+// Says returns what a terminal's program says: what it asks, also with how it stands; "": nothing.
+func Says(i host.Info) string {
+	asks := i.Waiting == host.WaitingInput || i.Waiting == host.WaitingSecret
+	s := i.Status
+	switch {
+	case i.Notice == "":
+		return s.Text
+	case asks && s.Text != "" && s.Text != i.Notice && s.State != host.StatusWaiting:
+		return i.Notice + " (" + string(s.State) + ": " + s.Text + ")"
+	}
+	return i.Notice
 }
 
 // About returns a terminal's title with the last command where the title does not name it.

@@ -1,9 +1,13 @@
 package hooks
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"termhost/ahp/host"
 )
@@ -13,13 +17,14 @@ const maxEvent = 16 << 20
 
 // event is what agents pass to their hooks, as far as it matters.
 type event struct {
-	Hook     text `json:"hook_event_name"`
-	Kind     text `json:"notification_type"`
-	Message  text `json:"message"`
-	Tool     text `json:"tool_name"`
-	Error    text `json:"error"`
-	Last     text `json:"last_assistant_message"` // Claude Code, Codex
-	Response text `json:"prompt_response"`        // Gemini CLI
+	Hook     text           `json:"hook_event_name"`
+	Kind     text           `json:"notification_type"`
+	Message  text           `json:"message"`
+	Tool     text           `json:"tool_name"`
+	Input    jsontext.Value `json:"tool_input"`
+	Error    text           `json:"error"`
+	Last     text           `json:"last_assistant_message"` // Claude Code, Codex
+	Response text           `json:"prompt_response"`        // Gemini CLI
 
 	Type      text `json:"type"` // of Codex's notify
 	TurnsLast text `json:"last-assistant-message"`
@@ -39,22 +44,39 @@ func (t *text) UnmarshalJSON(b []byte) error {
 
 // Said returns how an agent says that it stands, from what a hook of ours gets: args behind
 // `termhost status --from AGENT`, and standard input. ok is false if that says nothing.
-func Said(agent string, args []string, in io.Reader) (state host.State, words string, ok bool) {
+func Said(agent string, args []string, in io.Reader) (said host.Said, ok bool) {
+	said.Program = true
 	if agent == "opencode" {
-		if len(args) != 2 {
-			return "", "", false
+		if len(args) < 2 {
+			return said, false
 		}
-		return host.State(args[0]), args[1], true
+		said.State, said.Text = host.State(args[0]), args[1]
+		return said, true
 	}
 	var e event
 	if len(args) > 0 { // Codex's notify
 		if json.Unmarshal([]byte(args[0]), &e) != nil {
-			return "", "", false
+			return said, false
 		}
 	} else if json.NewDecoder(io.LimitReader(in, maxEvent)).Decode(&e) != nil {
-		return "", "", false
+		return said, false
 	}
-	return e.said()
+	said.State, said.Text, ok = e.said()
+	switch {
+	case e.Hook == "PermissionRequest", e.Hook == "PostToolUse", e.Hook == "PostToolUseFailure":
+		said.About = e.use()
+	case e.Kind == "elicitation_dialog": // which the use of no tool answers
+		said.About = string(e.Kind)
+	}
+	return said, ok
+}
+
+// use names one use of a tool. A question about it has no ID of it, but the same input.
+func (e *event) use() string {
+	input := e.Input
+	_ = input.Canonicalize() // of what is no JSON, which there is not, the text itself will do
+	sum := sha256.Sum256(append([]byte(e.Tool+"\x00"), input...))
+	return hex.EncodeToString(sum[:16])
 }
 
 func (e *event) said() (state host.State, words string, ok bool) {

@@ -186,8 +186,7 @@ func TestWhatAgentsSay(t *testing.T) {
 		{"gemini", `{"hook_event_name":"AfterAgent","prompt_response":"ok"}`, "done ok"},
 		{"codex", `{"hook_event_name":"Stop"}`, "done "},
 	} {
-		state, text, ok := hooks.Said(c.agent, nil, strings.NewReader(c.in))
-		if got := said(state, text, ok); got != c.want {
+		if got := said(hooks.Said(c.agent, nil, strings.NewReader(c.in))); got != c.want {
 			t.Errorf("%s says %q with %s, want %q", c.agent, got, c.in, c.want)
 		}
 	}
@@ -203,9 +202,40 @@ func TestWhatAgentsSay(t *testing.T) {
 	}
 }
 
-func said(state host.State, text string, ok bool) string {
+func said(s host.Said, ok bool) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprint(state, " ", text)
+	return fmt.Sprint(s.State, " ", s.Text)
+}
+
+// TestAnAgentsQuestionIsAboutOneUseOfATool has the events of a question, of the tool that it is
+// about, and of others that run beside it.
+func TestAnAgentsQuestionIsAboutOneUseOfATool(t *testing.T) {
+	about := func(in string) string {
+		t.Helper()
+		s, ok := hooks.Said("claude", nil, strings.NewReader(in))
+		if !ok || !s.Program {
+			t.Errorf("%s says %+v, %v", in, s, ok)
+		}
+		return s.About
+	}
+	asked := about(`{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make","description":"x"}}`)
+	for in, same := range map[string]bool{
+		`{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{ "description": "x", "command": "make" },"tool_use_id":"t1"}`: true,
+		`{"hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"make","description":"x"}}`:                  true,
+		`{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`:                                             false,
+		`{"hook_event_name":"PostToolUse","tool_name":"Read","tool_input":{"command":"make","description":"x"}}`:                         false,
+		`{"hook_event_name":"PostToolUse","tool_name":"Read"}`:                                                                           false,
+	} {
+		if got := about(in); got == "" || (got == asked) != same {
+			t.Errorf("%s is about %q, the question about %q", in, got, asked)
+		}
+	}
+	for _, in := range []string{`{"hook_event_name":"Stop"}`, `{"hook_event_name":"UserPromptSubmit"}`,
+		`{"hook_event_name":"Notification","notification_type":"permission_prompt"}`} {
+		if got := about(in); got != "" {
+			t.Errorf("%s is about %q", in, got)
+		}
+	}
 }

@@ -17,16 +17,27 @@ function say(state, text = "") {
 
 export const Termhost = async () => {
   const subagents = new Set()
+  let asked = 0 // questions that nobody has answered, which what runs beside them does not
   return {
     event: async ({ event: { type, properties: p } }) => {
       if (type === "session.created" && p.info?.parentID) subagents.add(p.info.id)
       const own = !subagents.has(p.sessionID)
-      if (type === "permission.asked") await say("waiting", `wants permission: ${p.permission ?? ""}`)
-      else if (type === "question.asked") await say("waiting", p.questions?.[0]?.question ?? "asks a question")
-      else if (type === "permission.replied" || type === "question.replied") await say("working")
-      else if (type === "session.status" && own && p.status?.type === "busy") await say("working")
-      else if (type === "session.idle" && own) await say("done")
-      else if (type === "session.error" && own) await say("failed", p.error?.data?.message ?? p.error?.name ?? "")
+      if (type === "permission.asked" || type === "question.asked") {
+        asked++
+        await say("waiting", type === "permission.asked" ? `wants permission: ${p.permission ?? ""}` :
+          p.questions?.[0]?.question ?? "asks a question")
+      } else if (/^(permission|question)\.(replied|rejected)$/.test(type)) {
+        asked = Math.max(asked - 1, 0)
+        if (asked === 0) await say("working")
+      } else if (type === "session.status" && own && p.status?.type === "busy") {
+        if (asked === 0) await say("working")
+      } else if (type === "session.idle" && own) {
+        asked = 0
+        await say("done")
+      } else if (type === "session.error" && own) {
+        asked = 0
+        await say("failed", p.error?.data?.message ?? p.error?.name ?? "")
+      }
     },
   }
 }

@@ -69,6 +69,7 @@ type wire struct {
 type model struct {
 	url   string
 	wire  wire
+	tool  string // which tool the requests offer that are for the script
 	turns chan asked
 
 	mu    sync.Mutex
@@ -96,7 +97,7 @@ func (a asked) answer(s step) {
 
 // newModel serves a model, whose turns are for [model.play].
 func newModel(t testing.TB, w wire) *model {
-	m := &model{wire: w, turns: make(chan asked)}
+	m := &model{wire: w, tool: "terminal_run", turns: make(chan asked)}
 	server := httptest.NewServer(m)
 	m.url = server.URL
 	t.Cleanup(func() {
@@ -106,8 +107,8 @@ func newModel(t testing.TB, w wire) *model {
 	return m
 }
 
-// ServeHTTP answers a request of the client. One that offers none of our tools is not for the
-// script: clients have their models name a conversation, for instance.
+// ServeHTTP answers a request of the client. One that does not offer the tool is not for the script:
+// clients have their models name a conversation, for instance.
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -127,7 +128,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q.body, q.stream = string(body), q.stream || strings.Contains(r.URL.Path, "stream")
-	ours := q.tool("terminal_run") != ""
+	ours := q.tool(m.tool) != ""
 	m.mu.Lock()
 	m.count++
 	if ours {

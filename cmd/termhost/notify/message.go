@@ -18,7 +18,8 @@ type message struct {
 	Items  []item
 }
 
-// item is a terminal that wants somebody; in a webhook's JSON it is an element of "terminals".
+// item is a reason for which a terminal wants somebody; in a webhook's JSON it is an element of
+// "terminals".
 type item struct {
 	Terminal string            `json:"terminal"`
 	Labels   map[string]string `json:"labels,omitempty"`
@@ -26,53 +27,69 @@ type item struct {
 	Person   string            `json:"person"`
 	Why      string            `json:"why"`
 	Since    time.Time         `json:"since"`
+	ExitCode *int              `json:"exitCode,omitempty"`
 	Text     string            `json:"text,omitempty"`
 }
 
-// maxNamed is how many terminals a message names.
+// maxNamed is how many reasons a message has lines for.
 const maxNamed = 5
 
-// newMessage returns a message about one terminal or several. hostname is the machine's; "": it is
-// left out.
+// newMessage returns a message about one terminal or several, of each the most pressing reason
+// first. hostname is the machine's; "": it is left out. text: with what programs have said. A
+// repository and its branch count as such, for a program says which directory is its own.
 func newMessage(list []host.Unseen, hostname string, text bool, now time.Time) message {
-	m := message{}
+	m := message{Title: words(&list[0])}
+	terminals := map[string]bool{}
 	var lines []string
 	for i := range list {
 		u := &list[i]
-		is := item{Terminal: u.Terminal, Labels: u.Labels.Map(), Group: u.Group, Person: u.Person,
-			Why: reasons[u.Why], Since: u.Since.UTC().Truncate(time.Second)}
-		line := words(u)
-		if text && u.Text != "" {
-			is.Text = u.Text
-			line += ": " + u.Text
+		first := !terminals[u.ID]
+		terminals[u.ID] = true
+		if !first && u.Why == host.WantBell { // it says nothing more
+			continue
 		}
+		is, line := newItem(u, text)
 		m.Items = append(m.Items, is)
-		if about := cmp.Or(u.Labels.String(), u.Group); about != "" {
-			line += " (" + about + ")"
-		}
 		if waited := now.Sub(u.Since).Round(time.Second); waited >= time.Second {
 			line += ", for " + waited.String()
 		}
-		if i < maxNamed {
-			lines = append(lines, line)
-		}
+		lines = append(lines, line)
 		switch is.Why {
 		case "input", "secret", "approval":
 			m.Urgent = true
 		}
 	}
-	m.Title = words(&list[0])
-	if n := len(list); n > 1 {
+	if n := len(terminals); n > 1 {
 		m.Title = fmt.Sprintf("%d terminals want you", n)
-		if n > maxNamed {
-			lines = append(lines, fmt.Sprintf("and %d more", n-maxNamed))
-		}
+	}
+	if n := len(lines); n > maxNamed {
+		lines = append(lines[:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
 	}
 	if hostname != "" {
 		lines = append(lines, "on "+hostname)
 	}
 	m.Body = strings.Join(lines, "\n")
 	return m
+}
+
+// newItem returns what a message has of one reason, and the line for it.
+func newItem(u *host.Unseen, text bool) (is item, line string) {
+	is = item{Terminal: u.Terminal, Labels: u.Labels.Map(), Person: u.Person, Why: reasonOf(u),
+		Since: u.Since.UTC().Truncate(time.Second), ExitCode: u.ExitCode}
+	is.Group, _ = u.Labels.Get("group")
+	line = words(u)
+	about := u.Labels.String()
+	if text {
+		is.Text, is.Group = u.Text, u.Group
+		about = cmp.Or(about, u.Group)
+	}
+	if is.Text != "" {
+		line += ": " + is.Text
+	}
+	if about != "" {
+		line += " (" + about + ")"
+	}
+	return is, line
 }
 
 // words says what a terminal wants.
@@ -89,6 +106,12 @@ func words(u *host.Unseen) string {
 	case host.WantDone, host.WantCommand:
 		return u.Terminal + " is done"
 	case host.WantExited:
+		switch {
+		case u.ExitCode == nil:
+			return u.Terminal + " has ended; its status is not known"
+		case u.Failed:
+			return fmt.Sprintf("%s has exited with status %d", u.Terminal, *u.ExitCode)
+		}
 		return u.Terminal + " has exited"
 	case host.WantKeyboard:
 		return "somebody asks for the keyboard of " + u.Terminal

@@ -2,9 +2,12 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"maps"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +60,8 @@ type line struct {
 	sent     sent
 	hour     []time.Time // of the messages of the last hour
 	failed   bool        // the last message did not arrive
+	tries    int         // how often what is to be told now did not arrive
+	retry    time.Time   // before that nothing is sent; zero: at any time
 	linkless bool        // the last link could not be made
 }
 
@@ -101,7 +106,8 @@ func (n *Notifier) SetTargets(targets []Target) {
 	n.targets = nil
 	n.record.only(targets)
 	for _, t := range targets {
-		l := &line{Target: t, n: n, wake: make(chan struct{}, 1), sent: n.record.of(&t)}
+		l := &line{Target: t, n: n, wake: make(chan struct{}, 1)}
+		l.sent, l.hour = n.record.of(&t)
 		for i, was := range old {
 			if was != nil && reflect.DeepEqual(was.Target, t) {
 				l, old[i] = was, nil
@@ -162,32 +168,48 @@ const idle = time.Hour
 func (l *line) look(ctx context.Context) (again time.Duration) {
 	now := l.n.o.Now()
 	again = idle
-	var ready []host.Unseen
-	there := map[string]bool{}
+	var news []host.Unseen
+	there, due := map[string]bool{}, map[string]bool{}
 	for _, u := range l.n.o.Unseen() {
-		key := u.ID + "\x00" + u.Person
+		key := keyOf(&u)
 		there[key] = true
 		if !l.wants(&u) || !u.At.After(l.sent[key]) {
 			continue
 		}
-		if left := l.After - now.Sub(u.At); left > 0 {
-			again = min(again, left)
-			continue
+		news = append(news, u)
+		since := u.First
+		if !since.After(l.sent[key]) { // that was told
+			since = u.At
 		}
-		ready = append(ready, u)
+		if left := l.After - now.Sub(since); left > 0 {
+			again = min(again, left)
+		} else {
+			due[key] = true
+		}
 	}
 	l.sent.forget(there, now)
+	// What else is new of a terminal that is due is told with it.
+	ready := slices.DeleteFunc(news, func(u host.Unseen) bool { return !due[keyOf(&u)] })
 	switch {
 	case len(ready) == 0:
+		l.tries, l.retry = 0, time.Time{} // somebody has looked
+	case now.Before(l.retry):
+		again = min(again, l.retry.Sub(now))
 	case l.Quiet.has(now):
 		again = min(again, time.Minute)
 	case !l.allowed(now):
 		again = min(again, l.hour[0].Add(time.Hour).Sub(now)+time.Second)
 	default:
 		l.tell(ctx, ready, now)
+		if !l.retry.IsZero() {
+			again = min(again, l.retry.Sub(now))
+		}
 	}
 	return max(again, pause)
 }
+
+// keyOf names whom something concerns, and where it is.
+func keyOf(u *host.Unseen) string { return u.ID + "\x00" + u.Person }
 
 // allowed reports whether another message may go out in this hour.
 func (l *line) allowed(now time.Time) bool {
@@ -197,26 +219,56 @@ func (l *line) allowed(now time.Time) bool {
 	return len(l.hour) < perHour
 }
 
-// tell sends one message about all that is ready. A message that does not arrive is not sent again:
-// what has come up since is, and the log says what became of it.
+// retries are how long a message waits that did not arrive, before it is sent again. After the last
+// of these it is given up.
+var retries = [...]time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute}
+
+// tell sends one message about all that is ready. One that does not arrive is sent again later, as
+// it is then: what somebody has looked at meanwhile is left out.
 func (l *line) tell(ctx context.Context, ready []host.Unseen, now time.Time) {
+	was := maps.Clone(l.sent)
 	for _, u := range ready {
-		l.sent[u.ID+"\x00"+u.Person] = u.At
+		if key := keyOf(&u); u.At.After(l.sent[key]) {
+			l.sent[key] = u.At
+		}
 	}
 	l.hour = append(l.hour, now)
-	if err := l.n.record.keep(&l.Target, l.sent); err != nil { // before it is sent: once is enough
-		l.n.o.Log.Warn("what is notified now will be again after a restart", "err", err)
-	}
+	l.keep() // before it is sent: once is enough
 	m := newMessage(ready, l.n.o.Hostname, l.Text, now)
 	m.URL = l.link(ready)
 	err := l.n.send(ctx, &l.Target, m)
+	if ctx.Err() != nil {
+		return
+	}
+	l.retry = time.Time{}
+	l.logged(err)
+	refused := new(refusedError)
+	if err == nil || l.tries == len(retries) || errors.As(err, &refused) {
+		l.tries = 0
+		return
+	}
+	l.retry = now.Add(retries[l.tries])
+	l.tries++
+	l.sent, l.hour = was, l.hour[:len(l.hour)-1]
+	l.keep()
+}
+
+// logged has the log say how a message went, if the last one went differently.
+func (l *line) logged(err error) {
 	switch {
-	case err != nil && ctx.Err() == nil && !l.failed:
+	case err != nil && !l.failed:
 		l.n.o.Log.Warn("a notification did not arrive", "target", l.String(), "err", err)
 	case err == nil && l.failed:
 		l.n.o.Log.Info("notifications arrive again", "target", l.String())
 	}
 	l.failed = err != nil
+}
+
+// keep writes down what the target was told.
+func (l *line) keep() {
+	if err := l.n.record.keep(&l.Target, l.sent, l.hour); err != nil {
+		l.n.o.Log.Warn("what is notified now will be again after a restart", "err", err)
+	}
 }
 
 // link returns the link of a message about what is ready; "": it has none.

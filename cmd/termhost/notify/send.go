@@ -172,11 +172,20 @@ func post(ctx context.Context, to string, header http.Header, body []byte) error
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxSecret)) // so that it is used again
-	if resp.StatusCode >= http.StatusMultipleChoices {
+	switch code := resp.StatusCode; {
+	case code < http.StatusMultipleChoices:
+		return nil
+	case code >= http.StatusInternalServerError, code == http.StatusTooManyRequests,
+		code == http.StatusRequestTimeout:
 		return fmt.Errorf("it answers %s", resp.Status)
 	}
-	return nil
+	return &refusedError{resp.Status}
 }
+
+// refusedError says that a server refuses a message, which it would do again.
+type refusedError struct{ status string }
+
+func (e *refusedError) Error() string { return "it answers " + e.status }
 
 // readSecret returns the text of a file, without the end of its line.
 func readSecret(path string) (string, error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,18 +43,21 @@ type record struct {
 
 	mu     sync.Mutex // held while the file is written
 	told   map[string]sent
-	failed bool // the file could not be written
+	hours  map[string][]time.Time // of the messages of the last hour
+	failed bool                   // the file could not be written
 }
 
 // sentFile is the format of the file. It has no addresses: a target's may be secret.
 type sentFile struct {
 	Version int             `json:"version"`
-	Targets map[string]sent `json:"targets"` // by nameOf
+	Targets map[string]sent `json:"targets"` // by [Target.key]
+	// Hours are when the messages of the last hour went out, for the limit of an hour.
+	Hours map[string][]time.Time `json:"hours,omitempty"`
 }
 
 // load reads the file. path "": there is none.
 func (r *record) load(path string) error {
-	r.path, r.told = path, map[string]sent{}
+	r.path, r.told, r.hours = path, map[string]sent{}, map[string][]time.Time{}
 	if path == "" {
 		return nil
 	}
@@ -71,29 +75,30 @@ func (r *record) load(path string) error {
 		return fmt.Errorf("%s: %w; what waits now may be notified again", path, err)
 	}
 	maps.Copy(r.told, file.Targets)
+	maps.Copy(r.hours, file.Hours)
 	return nil
 }
 
-// of returns a copy of what a target has been told with the last host.
-func (r *record) of(t *Target) sent {
+// of returns a copy of what a target has been told with the last host, and when in the last hour.
+func (r *record) of(t *Target) (sent, []time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	told := maps.Clone(r.told[t.key()])
 	if told == nil {
 		told = sent{}
 	}
-	return told
+	return told, slices.Clone(r.hours[t.key()])
 }
 
 // keep writes down what a target has been told. The error is that of the first write that fails.
-func (r *record) keep(t *Target, told sent) error {
+func (r *record) keep(t *Target, told sent, hour []time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.path == "" {
 		return nil
 	}
-	r.told[t.key()] = maps.Clone(told)
-	text, err := json.Marshal(sentFile{1, r.told})
+	r.told[t.key()], r.hours[t.key()] = maps.Clone(told), slices.Clone(hour)
+	text, err := json.Marshal(sentFile{1, r.told, r.hours})
 	if err == nil {
 		err = statefile.Replace(r.path, text)
 	}
@@ -115,6 +120,7 @@ func (r *record) only(targets []Target) {
 		keys[targets[i].key()] = true
 	}
 	maps.DeleteFunc(r.told, func(key string, _ sent) bool { return !keys[key] })
+	maps.DeleteFunc(r.hours, func(key string, _ []time.Time) bool { return !keys[key] })
 }
 
 // key names a target in the file by whom it tells, and where.

@@ -43,7 +43,7 @@ func DefaultReasons() []string {
 }
 
 // reasons are the host's reasons, by the configuration's. A notification counts as a bell, and the
-// end of a long command or of the program as done.
+// end of a long command or of the program as done, but see reasonOf.
 var reasons = map[host.Want]string{
 	host.Want(host.WaitingInput): "input", host.Want(host.WaitingSecret): "secret",
 	host.Want(host.WaitingApproval): "approval", host.WantFailed: "failed", host.WantDone: "done",
@@ -51,10 +51,18 @@ var reasons = map[host.Want]string{
 	host.WantNotice: "bell", host.WantKeyboard: "input", host.WantQuiet: "quiet",
 }
 
+// reasonOf returns the configuration's reason for something.
+func reasonOf(u *host.Unseen) string {
+	if u.Why == host.WantExited && u.Failed {
+		return "failed"
+	}
+	return reasons[u.Why]
+}
+
 // wants reports whether something is for the target.
 func (t *Target) wants(u *host.Unseen) bool {
 	return (t.Principal == "" || t.Principal == u.Person) &&
-		slices.Contains(t.When, reasons[u.Why])
+		slices.Contains(t.When, reasonOf(u))
 }
 
 // String names the target for people and logs, without what may be secret in it.

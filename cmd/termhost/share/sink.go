@@ -29,8 +29,8 @@ func (s watcherSink) Reply(p []byte) {
 // Clipboard does nothing: a copy is for the user's terminal only, which has got the sequence.
 func (s watcherSink) Clipboard([]byte) {}
 
-// Notification does nothing: the user's terminal has got it as well.
-func (s watcherSink) Notification([]byte, string) {}
+// Notification sends a notification, which Data does not contain: it tells those who do not look.
+func (s watcherSink) Notification(p []byte, _ string) { s.output(p) }
 
 // DrawsPictures returns false: watchers get boxes.
 func (s watcherSink) DrawsPictures() bool { return false }

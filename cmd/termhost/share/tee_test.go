@@ -73,6 +73,22 @@ func TestAPauseBeginsAndEndsBetweenTwoSequences(t *testing.T) {
 	}
 }
 
+// TestNotificationsReachTheHost is about the sequences, whose text tells those who do not look.
+func TestNotificationsReachTheHost(t *testing.T) {
+	var user bytes.Buffer
+	b := newOutbox()
+	tee := newTee(&user, b, 40, 5, vt.Options{})
+	defer tee.close()
+	const sequences = "\x1b]9;one\x07\x1b]777;notify;a;two\x1b\\\x1b]99;i=1:d=0;th\x1b\\\x1b]99;i=1;ree\x1b\\"
+	tee.Write([]byte(sequences))
+	if got, _ := outputOf(b); got != "\x1b]9;one\x07\x1b]777;notify;a;two\x1b\\\x1b]99;;three\x1b\\" {
+		t.Errorf("sent was %q", got)
+	}
+	if got := user.String(); got != sequences {
+		t.Errorf("the user's terminal got %q", got)
+	}
+}
+
 func TestNothingThatWasPrintedInAPauseIsEverSent(t *testing.T) {
 	for name, during := range map[string]string{
 		"a shell":                              "secret\r\n$ ",

@@ -363,5 +363,5 @@ func (s *site) changes() {
 			return ok
 		})
 	}
-	hosttest.Check(s.t, s.alice.SetStatus(t, "done", "that was all"))
+	hosttest.Check(s.t, s.alice.SetStatus(t, host.Said{State: "done", Text: "that was all"}))
 }
