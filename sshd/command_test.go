@@ -122,7 +122,7 @@ func TestSendPeekWaitAndRemove(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
 	r.ssh("alice", "", "new -d -n work")
-	if got := r.ssh("alice", "", "send --enter work 'echo sent-$((1+1))'"); got.status != 0 {
+	if got := r.ssh("alice", "", "send --enter work echo sent-$((1+1))"); got.status != 0 {
 		t.Fatalf("send: %+v", got)
 	}
 	r.shows("work", "\nsent-2\n")

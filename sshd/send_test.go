@@ -45,7 +45,7 @@ func TestSentKeysFollowTheProgramsModesAndTheText(t *testing.T) {
 		r.ssh("alice", "", "new -d -n "+name+
 			" -- stty raw -echo; printf '"+c.modes+"ready:'; exec cat -v")
 		r.shows(name, "ready:")
-		text := strings.Replace(c.text, "-- ", "'--' ", 1)
+		text := strings.Replace(c.text, "-- ", "-- -- ", 1)
 		if got := r.ssh("alice", "", "send "+c.flags+" "+name+" "+text); got.status != 0 {
 			t.Fatalf("%s: %+v", c.flags, got)
 		}

@@ -85,7 +85,7 @@ func TestWaitForALineAPauseOrACommand(t *testing.T) {
 		c.ShellIntegration = true
 	}})
 	r.ssh("alice", "", "new -d -n work")
-	r.ssh("alice", "", "send --enter work 'echo soon; sleep 0.2; echo li''ne; sleep 0.3; (exit 5)'")
+	r.ssh("alice", "", "send --enter work echo soon; sleep 0.2; echo li''ne; sleep 0.3; (exit 5)")
 	if got := r.ssh("alice", "", "wait --timeout 30s --match '^line$' work"); got.status != 0 {
 		t.Errorf("--match: %+v", got)
 	}
