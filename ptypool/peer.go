@@ -18,10 +18,10 @@ import (
 	"termhost/ptypool/sockdiag"
 )
 
-// maxSearched bounds a search, in descriptors: thousands of times as many as some hundred programs
-// have. They take about two seconds, on a busy machine more: a bound in time would make strangers
-// of people there.
-const maxSearched = 1 << 20
+// maxSearched bounds a search, in descriptors: some dozen times as many as hundreds of programs
+// have. That many take a second or two, and longer on a busy machine, where a bound in time would
+// have people count as programs in terminals.
+const maxSearched = 1 << 18
 
 // ErrSearch says that the processes of the terminals have too many descriptors to find whose a
 // socket is.

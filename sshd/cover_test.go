@@ -132,6 +132,9 @@ func TestAViewerThatComesToFitTheTerminalGetsTheLinesItMissed(t *testing.T) {
 	p.typeIn("\r")
 	e.sees("at-150")
 	p.resize(90, 30)
+	hosttest.Eventually(t, "the terminal has the size of both", func() bool {
+		return strings.Contains(r.ssh("alice", "", "ls").stdout, " 90x30 ")
+	})
 	p.typeIn("\r")
 	e.sees("at-200")
 	p.typeIn("\r")

@@ -101,6 +101,12 @@ func TestWhatIsTypedIsToldFromFlags(t *testing.T) {
 		}
 		r.ssh("alice", "", "rm work")
 	}
+	if got := r.ssh("alice", "", "termhost send nobody it's"); got.status != 1 || !strings.Contains(got.stderr, "nobody") {
+		t.Errorf("a marked verb: %+v", got)
+	}
+	if got := r.ssh("alice", "", "termhost peek it's"); got.status != 2 || !strings.Contains(got.stderr, "not closed") {
+		t.Errorf("a marked verb that types nothing: %+v", got)
+	}
 	for _, wrong := range []string{"work -la", "work --entr", "work ls --entr", "--entr work ls"} {
 		got := r.ssh("alice", "", "send "+wrong)
 		if got.status != 2 || !strings.Contains(got.stderr, "hint: what follows -- is typed as it is") {

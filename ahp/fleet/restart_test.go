@@ -12,6 +12,18 @@ import (
 	"termhost/ahp/hosttest"
 )
 
+// dialled returns a stream to a host that has answered.
+func dialled(t *testing.T, from *fleet.Fleet, host string) net.Conn {
+	t.Helper()
+	nc, err := from.Dial(host, fleet.KindCarried)
+	hosttest.Check(t, err)
+	t.Cleanup(func() { nc.Close() })
+	if _, err := nc.Read(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	return nc
+}
+
 func TestStreamsEndWhenTheirHostHasRestarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t)
@@ -39,18 +51,8 @@ func TestStreamsOfAHostThatHasRestartedStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t)
 		home, _, _ := w.three()
-		dial := func() net.Conn {
-			t.Helper()
-			nc, err := home.Dial("box2", fleet.KindCarried)
-			hosttest.Check(t, err)
-			t.Cleanup(func() { nc.Close() })
-			if _, err := nc.Read(make([]byte, 100)); err != nil {
-				t.Fatal(err)
-			}
-			return nc
-		}
 		for _, pause := range []time.Duration{0, 4 * time.Second} { // box2 has heard home, or not
-			before := dial()
+			before := dialled(t, home, "box2")
 			time.Sleep(pause)
 			w.cut("home", true) // it is killed
 			home.Close()
@@ -58,7 +60,7 @@ func TestStreamsOfAHostThatHasRestartedStay(t *testing.T) {
 			w.mutes("home", true)
 			home = w.open("home", nil)
 			time.Sleep(4 * time.Second) // it hears of box2
-			nc := dial()
+			nc := dialled(t, home, "box2")
 			w.mutes("home", false)
 			time.Sleep(4 * time.Second) // and box2 of it
 			if _, err := io.WriteString(nc, "x"); err != nil {
@@ -79,15 +81,7 @@ func TestStreamsEndWhenTheirHostIsSilentForTenMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t)
 		home, _, _ := w.three()
-		dial := func() net.Conn {
-			t.Helper()
-			nc, err := home.Dial("box2", fleet.KindCarried)
-			hosttest.Check(t, err)
-			t.Cleanup(func() { nc.Close() })
-			_, _ = nc.Read(make([]byte, 100))
-			return nc
-		}
-		nc := dial()
+		nc := dialled(t, home, "box2")
 		w.cut("box2", true)
 		time.Sleep(9 * time.Minute)
 		w.cut("box2", false)
@@ -107,6 +101,6 @@ func TestStreamsEndWhenTheirHostIsSilentForTenMinutes(t *testing.T) {
 		}
 		w.cut("box2", false)
 		time.Sleep(5 * time.Second)
-		dial()
+		dialled(t, home, "box2")
 	})
 }

@@ -133,11 +133,11 @@ func (v *invocation) execute(text string) int {
 		return v.forced(text)
 	}
 	l, err := parseLine(text)
-	named := err == nil && len(l.words) > 0 && l.words[0] == ownName
+	named := len(l.words) > 0 && l.words[0] == ownName
 	if named {
 		l.words, l.raw, l.from = l.words[1:], l.raw[1:], l.from[1:]
 	}
-	known := len(l.words) > 0 && (err == nil || typesText(l.words[0])) && v.take(l)
+	known := len(l.words) > 0 && v.take(l, err == nil)
 	switch {
 	case known:
 	case !named && v.ordinaryToo() && !(err == nil && len(l.words) > 0 && v.misspelt(l)):
@@ -183,11 +183,12 @@ func (v *invocation) ordinaryToo() bool {
 	return !v.Local && v.Carried == "" && v.Ordinary != nil && v.Ordinary()
 }
 
-// take finds the verb at the beginning of a line.
-func (v *invocation) take(l line) bool {
+// take finds the verb at the beginning of a line. Where a quote is not closed, it takes a verb that
+// types text only.
+func (v *invocation) take(l line, closed bool) bool {
 	all := table()
 	i := slices.IndexFunc(all, func(c verb) bool { return c.name == l.words[0] })
-	if i < 0 {
+	if i < 0 || !closed && !all[i].text {
 		return false
 	}
 	l.words, l.raw, l.from = l.words[1:], l.raw[1:], l.from[1:]

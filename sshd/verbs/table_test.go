@@ -143,7 +143,7 @@ func TestExamplesAreUnderstood(t *testing.T) {
 			v := &invocation{Runner: &Runner{}, Caller: Caller{}, stdout: io.Discard}
 			var errs strings.Builder
 			v.stderr = &errs
-			if !v.take(l) || v.verb.name != c.name {
+			if !v.take(l, true) || v.verb.name != c.name {
 				t.Errorf("%q is not of %s", e, c.name)
 				continue
 			}

@@ -165,14 +165,6 @@ func (v *invocation) nearFlag(name string) (found bool) {
 	return found
 }
 
-// typesText reports whether a word is a verb that types the rest of its line as it is written,
-// with quotes that are not closed as well.
-func typesText(name string) bool {
-	all := table()
-	i := slices.IndexFunc(all, func(c verb) bool { return c.name == name })
-	return i >= 0 && all[i].text
-}
-
 func (v *invocation) send(keys []keyboard.Key) int {
 	if v.typing.text == "" && !v.typing.stdin && len(keys) == 0 {
 		return v.misused("say what to type: TEXT, -, --key or --enter")
