@@ -66,7 +66,7 @@ func TestOpenSSHsSetEnvChoosesThePrefixWhichNoProgramGets(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	p, _ := r.sshOnPty("alice", "", "-oSetEnv=LC_TERMHOST_PREFIX=ctrl-t")
 	p.typeIn(`echo "[$LC_TERMHOST_PREFIX]"` + "\r")
-	p.sees("\n[]")
+	p.sees("[]")
 	p.typeIn("\x14?")
 	p.sees("After Ctrl-T:")
 }
