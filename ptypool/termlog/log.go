@@ -224,10 +224,15 @@ func (l *Log) find() error {
 		if s.f == nil {
 			continue
 		}
+		length, err := s.length()
+		if err != nil {
+			return err
+		}
 		if err := s.readHeader(); err != nil {
 			return err
 		}
-		if s.generation == 0 && l.dir != "" {
+		// A file that was empty before its header was read may just have been made.
+		if s.generation == 0 && length > 0 && l.dir != "" {
 			if err := l.discard(i); err != nil {
 				return err
 			}
@@ -274,14 +279,9 @@ func (l *Log) damaged(i int, at int64) {
 	l.damage = append(l.damage, fmt.Sprintf("%s is damaged at byte %d", segmentName(i), at))
 }
 
-// discard moves the file of segment i, which has no valid header, aside. An empty file may just
-// have been made.
+// discard moves the file of segment i, which has no valid header, aside.
 func (l *Log) discard(i int) error {
 	s := &l.segments[i]
-	length, err := s.length()
-	if err != nil || length == 0 {
-		return err
-	}
 	if err := setAside(l.dir, i); err != nil {
 		return err
 	}

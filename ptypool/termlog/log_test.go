@@ -10,7 +10,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -260,6 +262,53 @@ func TestOpeningAFolderWithoutALogFails(t *testing.T) {
 }
 
 // The logs that are damaged have one round and several.
+func TestASegmentThatIsJustBegunIsNotTakenForDamage(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	var dir atomic.Pointer[string]
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		record := make([]byte, minSegment/2)
+		for i := range 100 {
+			path := filepath.Join(root, strconv.Itoa(i))
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Error(err)
+				return
+			}
+			l, err := Create(path, MinSize)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			dir.Store(&path)
+			for range Segments { // each begins a segment
+				_, err = l.Append(Data, noon, record)
+			}
+			if l.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for {
+		select {
+		case <-ended:
+			damaged, err := filepath.Glob(filepath.Join(root, "*", "*"+damagedSuffix))
+			if len(damaged) > 0 || err != nil {
+				t.Errorf("%d files of logs that were read while they were written were set aside: %v",
+					len(damaged), err)
+			}
+			return
+		default:
+			if path := dir.Load(); path != nil {
+				if l, err := Open(*path); err == nil {
+					l.Close()
+				}
+			}
+		}
+	}
+}
+
 func TestDamageIsFoundAndIntactRecordsAreRead(t *testing.T) {
 	flip := func(at int) func(path string) error {
 		return func(path string) error {
