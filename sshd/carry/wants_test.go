@@ -114,6 +114,7 @@ func TestTheKeyGoesToWhatWantsYouOnEachHostInTurn(t *testing.T) {
 	for _, name := range []string{"cat", "elk", "bee", "cat", "elk"} {
 		p.Types(pressed("n"))
 		p.Sees(name + "-ready-")
+		counts(p, 2, name) // this host, which the next key asks, knows of both others
 	}
 	p.Types(pressed("d"))
 	p.SeesAll()
