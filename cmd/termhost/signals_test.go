@@ -33,7 +33,7 @@ func serveAtTTY(t *testing.T) *hostAtTTY {
 	t.Helper()
 	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
-	config := hosttest.OwnedConfig(t.Name(), bench.Config(dir))
+	config := hosttest.ShConfig(hosttest.OwnedConfig(t.Name(), bench.Config(dir)))
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +49,9 @@ func serveAtTTY(t *testing.T) *hostAtTTY {
 		close(h.gone)
 	}()
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("it said %q", h.said.String())
+		}
 		_ = h.cmd.Process.Signal(stopSignal)
 		h.tty.Close()
 		select {
