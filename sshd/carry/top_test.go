@@ -29,6 +29,7 @@ func TestKeysLeadFromHostToHostBelowTop(t *testing.T) {
 	p.Types("bee")
 	p.Sees("bee")
 	wants(w, home, "box2/box2t")
+	counts(p, 1, "homet")
 	p.Types(pressed("n"))
 	p.Sees("box2/box2t waits for input")
 	p.Types("cat")

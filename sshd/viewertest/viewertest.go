@@ -148,6 +148,19 @@ func (p *Person) SeesOneOf(texts ...string) (text string) {
 	}
 }
 
+// SeesEach waits until each of the texts is shown, in whatever order, after what has been seen
+// before: a notice waits for a pause of the output that it lies beside.
+func (p *Person) SeesEach(texts ...string) {
+	p.t.Helper()
+	from, past := p.past, p.past
+	for _, text := range texts {
+		p.past = from
+		p.Sees(text)
+		past = max(past, p.past)
+	}
+	p.past = past
+}
+
 // SeesWithout is Sees, but fails if something else is shown before.
 func (p *Person) SeesWithout(text, without string) {
 	p.t.Helper()
