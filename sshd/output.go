@@ -1,7 +1,6 @@
 package sshd
 
 import (
-	"errors"
 	"io"
 	"sync"
 
@@ -33,8 +32,10 @@ func (o *output) Write(p []byte) (n int, err error) {
 	return o.w.Write(p)
 }
 
-// progressing is a connection that is closed when its peer takes no byte for a while. Without that
-// x/crypto would go on waiting for the peer's next packet.
+// progressing is a connection that is closed when a write fails, as when its peer takes no byte for
+// a while, or the time for the handshake is up. Without that x/crypto would go on waiting for the
+// peer's next packet: its writePacket reports an error at the next packet only. A peer whose login
+// was answered when the time was up would wait for that answer for ever.
 type progressing struct {
 	*transport.Progress
 	in   *intake
@@ -54,7 +55,7 @@ func (c progressing) Read(p []byte) (int, error) {
 // Write writes p, which is not kept.
 func (c progressing) Write(p []byte) (int, error) {
 	n, err := c.Progress.Write(p)
-	if errors.Is(err, transport.ErrStalled) {
+	if err != nil {
 		c.Close()
 	}
 	return n, err
