@@ -116,7 +116,6 @@ func TestASilentHostsViewerRefusesKeysAndLeadsAway(t *testing.T) {
 	wants(w, home, "box1/there")
 	p.Types(pressed("n") + "ant")
 	p.Sees("ant")
-	p.Sees("there-ant") // it is drawn again when the notice of having come is over
 	w.cut("box1", true)
 	p.Sees("box1 is unreachable since")
 	p.Types("lost")

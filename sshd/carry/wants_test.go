@@ -137,7 +137,7 @@ func TestWhatWantsYouOnASilentHostDoesNotCountInItsPicture(t *testing.T) {
 	p.Sees("box1 is unreachable since")
 	p.Sees(" 1 wants you ")
 	settles(home, "box2/elk")
-	p.Sees("\x1b[16X\x1b8\x1b7\x1b[24;1H") // the corner is empty, and then comes the notice
+	p.Sees("\x1b[16X\x1b[m\x1b8\x1b7\x1b[24;1H") // the corner is empty, and then comes the notice
 	w.cut("box1", false)
 	p.Sees(" 1 wants you ")
 	p.Types(pressed("d"))

@@ -150,7 +150,8 @@ func TestAProgramCopiesForTheHolderOnly(t *testing.T) {
 	is("")
 	p.take()
 	is("")
-	p.typeLine("build", "cat b")
+	// The host answers the question with what this terminal has copied, and the shell reads that.
+	p.typeLine("build", "cat b; read -rsd $'\\a' x")
 	p.shows("build", "shown b")
 	p.until(`copied.length`)
 	is("held, and typed")
