@@ -261,7 +261,6 @@ func TestOpeningAFolderWithoutALogFails(t *testing.T) {
 	}
 }
 
-// The logs that are damaged have one round and several.
 func TestASegmentThatIsJustBegunIsNotTakenForDamage(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -309,6 +308,7 @@ func TestASegmentThatIsJustBegunIsNotTakenForDamage(t *testing.T) {
 	}
 }
 
+// The logs that are damaged have one round and several.
 func TestDamageIsFoundAndIntactRecordsAreRead(t *testing.T) {
 	flip := func(at int) func(path string) error {
 		return func(path string) error {
