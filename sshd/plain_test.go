@@ -120,6 +120,8 @@ func TestAPeerThatDoesNotKnowItsWindowResizesNobody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
 	a := r.open(r.dial("alice"), 101, 31, "new -n work -- while read x; do stty size; done")
+	a.typeIn("\r")
+	a.sees("31 101\r\n") // its program runs
 	p := r.openAs(r.dial("alice"), "xterm-256color", 0, 0, "attach work")
 	p.typeIn("\r")
 	p.sees("31 101\r\n")

@@ -68,6 +68,8 @@ func TestProgressIsGoneWithAJobOfAnyShell(t *testing.T) {
 	const over = "\x1b]9;4;0\x1b\\"
 	r := newRig(t, rigOptions{host: func(c *host.Config) { c.Shell = "/bin/sh" }})
 	p := r.open(r.dial("alice"), 80, 24, "new -n work")
+	p.typeIn("echo up$((1+1))\r")
+	p.sees("up2") // until its program runs, its process has connections of this one, as if made there
 	small := r.open(r.dial("alice"), 60, 20, "attach -r work")
 	p.typeIn("sh -c 'printf \"\\033]9;4;1;42\\007\"; exec sleep 1000'\r")
 	for _, who := range []*person{p, small} {
