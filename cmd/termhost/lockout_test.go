@@ -135,6 +135,7 @@ func (b *besieged) attack(most int) {
 			break
 		}
 		t.Cleanup(func() { c.Close() })
+		stay(c, fmt.Sprint("squatter-", sockets))
 	}
 	if terminals != max(16, most/8) || connections != most/4 || sockets != most/4 {
 		t.Errorf("%d terminals, %d connections and %d WebSockets are somebody's", terminals,
@@ -148,6 +149,20 @@ func (b *besieged) attack(most int) {
 	for range 50 {
 		b.silent(b.addr, "", 1)
 	}
+}
+
+// stay has the host keep a connection: one that says nothing ends after some seconds, which a busy
+// machine may need for all of them.
+func stay(c *websocket.Conn, id string) {
+	_ = c.WriteMessage(websocket.TextMessage, []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize",`+
+		`"params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"`+id+`"}}`))
+	go func() { // answers pings
+		for {
+			if _, _, err := c.NextReader(); err != nil {
+				return
+			}
+		}
+	}()
 }
 
 // serves checks that everybody else is let in while the attack goes on, and says how long it took.
