@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -11,9 +12,18 @@ import (
 // Authenticate decides whether key, which may be a *ssh.Certificate, is accepted for the SSH user
 // name user from the address remote, which may be nil. The caller verifies that the peer holds the
 // private key. Errors match ErrUnknownKey, ErrWithdrawn or *RefusedError.
+//
+// As with sshd, a key that has just been added is accepted: for one that nothing authorises, files
+// that have changed are read at once, when nobody writes them any more (see [AtRest]).
 func (r *Ring) Authenticate(user string, key ssh.PublicKey, remote net.Addr,
 	now time.Time) (Identity, error) {
-	return r.current.Load().authenticate(user, key, remoteAddr{addr: addressOf(remote)}, now)
+	from := remoteAddr{addr: addressOf(remote)}
+	id, err := r.current.Load().authenticate(user, key, from, now)
+	if errors.Is(err, ErrUnknownKey) && r.outdated() {
+		r.ReloadAtRest()
+		id, err = r.current.Load().authenticate(user, key, from, now)
+	}
+	return id, err
 }
 
 // Still authenticates an accepted identity again, and returns it as it is now: options and expiry

@@ -219,6 +219,18 @@ func (r *Ring) reloadAtRest(ctx context.Context, rest time.Duration) {
 	}
 }
 
+// outdated reports whether a file may have changed since it was read.
+func (r *Ring) outdated() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.files {
+		if _, seen, _ := r.inspect.inspect(f.path); seen != f.seen {
+			return true
+		}
+	}
+	return false
+}
+
 // Reload is ReloadAtRest for files that nobody is writing.
 func (r *Ring) Reload() {
 	r.mu.Lock()

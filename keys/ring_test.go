@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -280,7 +281,9 @@ func TestEditsWithinTheClocksResolutionAreSeen(t *testing.T) {
 		if err := try(r, "a", in); err != nil {
 			t.Fatalf("edit %d, the new key: %v", i, err)
 		}
-		if err := try(r, "a", out); !errors.Is(err, ErrUnknownKey) {
+		// Authenticate would wait until nobody writes the file any more.
+		_, err := r.Still(Identity{Key: publicLine(out, "")}, testNow)
+		if !errors.Is(err, ErrUnknownKey) {
 			t.Fatalf("edit %d, the old key: %v", i, err)
 		}
 	}
@@ -288,6 +291,26 @@ func TestEditsWithinTheClocksResolutionAreSeen(t *testing.T) {
 	// has just changed does not count.
 	if seen := r.files[0].seen; seen != "" {
 		t.Errorf("a file changed just now would be skipped at the next look: %s", seen)
+	}
+}
+
+func TestAKeyThatWasJustAddedIsAccepted(t *testing.T) {
+	homeDir, _, file := tree(t)
+	r := open(t, Options{AuthorizedKeysFiles: []string{file}, Home: homeDir,
+		Interval: time.Hour})
+	for _, name := range []string{"in a new file", "behind others"} {
+		alice := testKey{newKey(t).PublicKey()}
+		if err := try(r, "a", alice); !errors.Is(err, ErrUnknownKey) {
+			t.Errorf("before it is %s: %v", name, err)
+		}
+		old, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		write(t, file, string(old)+alice.line("")+"\n")
+		if err := try(r, "a", alice); err != nil {
+			t.Errorf("when it is %s: %v", name, err)
+		}
 	}
 }
 
