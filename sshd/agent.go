@@ -60,9 +60,9 @@ type agentConn struct {
 
 // agentSocket is the socket of a terminal's programs.
 type agentSocket struct {
-	path   string       // "": this host has not made it
-	holder string       // the principal whose agent it leads to; "": nobody
-	listen net.Listener // nil: who connects is refused
+	path   string            // "": this host has not made it
+	holder string            // the principal whose agent it leads to; "": nobody
+	listen *net.UnixListener // nil: who connects is refused
 	led    map[*net.UnixConn]struct{}
 }
 
@@ -188,11 +188,19 @@ func (a *agents) fitOneLocked(marker string, s *agentSocket) {
 }
 
 // refuse has the socket refuse whoever connects. Its file stays.
+//
+// A process that is just being started has a copy of the socket until its program runs. While that
+// listens, programs would connect to what is then closed, instead of being refused; so it is shut
+// down (shutdown(2)), which is for all copies.
 func (s *agentSocket) refuse() {
-	if s.listen != nil {
-		s.listen.Close()
-		s.listen = nil
+	if s.listen == nil {
+		return
 	}
+	if raw, err := s.listen.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
+	}
+	s.listen.Close()
+	s.listen = nil
 }
 
 // listenLocked makes the socket of a marker, in place of one that an earlier host has left.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -217,6 +218,25 @@ func TestATerminalHasOneSocketForTheAgentOfWhoeverHoldsIt(t *testing.T) {
 	leaveBob()
 	p, _ = r.sshOnPty("alice", "", "attach x")
 	check(p, "nobody has one again", "")
+}
+
+// Between fork(2) and execve(2) a process has all that the host has.
+func TestACopyOfAnAgentsSocketRefusesWithIt(t *testing.T) {
+	t.Parallel()
+	dir, err := openPath(t.TempDir())
+	hosttest.Check(t, err)
+	defer dir.Close()
+	l, err := bindIn(t.Context(), dir, "socket")
+	hosttest.Check(t, err)
+	duplicate, err := l.File()
+	hosttest.Check(t, err)
+	defer duplicate.Close()
+	s := &agentSocket{listen: l}
+	s.refuse()
+	c, err := net.Dial("unix", descriptorPath(dir)+"/socket")
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("it is not refused: %v, %v", c, err)
+	}
 }
 
 // A program that is led to an agent is cut off when another person takes the keyboard.
