@@ -58,11 +58,16 @@ func TestZmodemFailsFastAndSaysSo(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	file := filepath.Join(t.TempDir(), "file")
 	hosttest.Check(t, os.WriteFile(file, []byte("content"), 0o600))
-	for _, command := range []string{sz + " " + file, rz} {
-		p := r.open(r.dial("alice"), 80, 24, `new -- `+command+`; echo "ended with $?"; exec cat`)
-		p.sees("ended with 1")
-		p.sees("termhost: Zmodem does not work here")
-		p.typeIn("typed\r")
-		p.sees("typed")
+	for name, command := range map[string]string{"sends": sz + " " + file, "receives": rz} {
+		command += `; echo "ended with $?"; exec cat`
+		r.ssh("alice", "", "new -d -n before-"+name+" -- "+command) // anybody looks
+		r.shows("before-"+name, "ended with 1")
+		for _, verb := range []string{"attach before-" + name, "new -- " + command} {
+			p := r.open(r.dial("alice"), 80, 24, verb)
+			p.sees("ended with 1")
+			p.sees("termhost: Zmodem does not work here")
+			p.typeIn("typed\r")
+			p.sees("typed")
+		}
 	}
 }

@@ -88,6 +88,7 @@ func (a *Attach) begin() (first []byte, err error) {
 	}
 	if a.hasWindow() {
 		t.viewers.open = append(t.viewers.open, a)
+		t.viewers.tellFirst(a)
 		t.attention.viewBegins(a.conn.principal)
 	}
 	a.tellRequestsLocked()

@@ -79,7 +79,7 @@ func (e events) Fed() {
 // ControlMode tells the viewers why they see what tmux says to another program.
 func (e events) ControlMode() {
 	if e.t.kept.replay == nil {
-		e.t.keyboard.tell(nil, Note{Kind: NoteControlMode})
+		e.t.viewers.tellOf(Note{Kind: NoteControlMode})
 	}
 }
 
@@ -91,7 +91,7 @@ const cancelZmodem = "\x18\x18\x18\x18\x18"
 func (e events) Zmodem() {
 	if e.t.kept.replay == nil && !e.t.exact() {
 		_ = e.t.exec.input([]byte(cancelZmodem), typesNow)
-		e.t.keyboard.tell(nil, Note{Kind: NoteZmodem})
+		e.t.viewers.tellOf(Note{Kind: NoteZmodem})
 	}
 }
 

@@ -12,4 +12,23 @@ type viewers struct {
 	// mousePixels: the program got the mouse in pixels when the terminal was fitted last.
 	mousePixels bool
 	pulledBack  uint64 // lines of scrollback that resizes brought back to the screen
+	untold      *Note  // of the program, which nobody has seen; nil: there is none
+}
+
+// tellOf tells all windows what the program does, or else the first that comes: a program may have
+// begun before whoever starts it looks. The Term's lock is held.
+func (v *viewers) tellOf(n Note) {
+	if len(v.open) == 0 {
+		v.untold = &n
+		return
+	}
+	v.t.keyboard.tell(nil, n)
+}
+
+// tellFirst tells a window that has just come what nobody has been told. The Term's lock is held.
+func (v *viewers) tellFirst(a *Attach) {
+	if v.untold != nil {
+		a.noteLocked(*v.untold)
+		v.untold = nil
+	}
 }
