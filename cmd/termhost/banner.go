@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"termhost/ahp/commandline"
+	"termhost/cmd/termhost/config"
 )
 
 // greeting is what serve prints when the host can be connected to.
@@ -19,6 +20,7 @@ type greeting struct {
 	webSocket   string // URL; "": no TCP listener
 	page        string // URL; likewise
 	socket      string // path; "": none
+	config      config.Place
 }
 
 // sshArgs returns the ssh command that logs in.
@@ -93,10 +95,19 @@ func (g greeting) print(out io.Writer) {
 	if g.socket != "" {
 		fmt.Fprintf(w, "Socket:   %s\n", g.socket)
 	}
+	fmt.Fprintf(w, "Config:   %s\n", configLine(g.config))
 	if g.first {
 		fmt.Fprintf(w, "\nThere was no authorized_keys file, so a first key was made: %s\n",
 			g.identity)
 	}
+}
+
+// configLine names the configuration file, or where one would be read.
+func configLine(p config.Place) string {
+	if p.Path != "" {
+		return p.Path
+	}
+	return "none is needed; it would be read from " + strings.Join(p.Looked, ", or else ")
 }
 
 // indent puts two spaces before each line.

@@ -74,8 +74,23 @@ func TestTheGreetingsSSHConfig(t *testing.T) {
 	}
 }
 
+func TestTheGreetingNamesTheConfiguration(t *testing.T) {
+	for want, place := range map[string]config.Place{
+		"/c.toml": {Path: "/c.toml", Looked: []string{"/h/c.toml"}},
+		"none is needed; it would be read from /h/c.toml, or else /etc/c.toml": {
+			Looked: []string{"/h/c.toml", "/etc/c.toml"}},
+	} {
+		var b strings.Builder
+		greeting{ssh: "127.0.0.1:22", config: place}.print(&b)
+		if !strings.Contains(b.String(), "\nConfig:   "+want+"\n") {
+			t.Errorf("%+v: %s", place, b.String())
+		}
+	}
+}
+
 func TestOnlyTheFirstRunSaysThatAKeyWasMade(t *testing.T) {
 	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
 	cfg, err := config.Load("")
 	if err != nil {
 		t.Fatal(err)

@@ -44,6 +44,10 @@ func serve(c *call) int {
 		return code
 	}
 	watched := config.WatchFile(*file) // before Load: a change during the start counts
+	place, err := config.Find(*file)
+	if err != nil {
+		return failConfig(std, err)
+	}
 	cfg, err := config.Load(*file)
 	if err != nil {
 		return failConfig(std, err)
@@ -61,7 +65,9 @@ func serve(c *call) int {
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), hintFor(err))
 	}
-	s.greeting().print(std.out)
+	hello := s.greeting()
+	hello.config = place
+	hello.print(std.out)
 	ended, end := context.WithCancel(context.Background())
 	defer end()
 	go processors.Adapt(ended, s.host.Meter())

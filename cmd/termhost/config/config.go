@@ -196,9 +196,9 @@ func (c *Config) SocketPath() string { return filepath.Join(c.StateDir, SocketNa
 // KeeperFolder returns the folder of the keeper's socket, lock and log.
 func (c *Config) KeeperFolder() string { return filepath.Join(c.StateDir, "keeper") }
 
-// Load reads and checks the file at path; "" means no file, only the defaults. An error that the
-// file's author can mend is an *Error, which lists every mistake of the file; any other error says
-// why the file cannot be read.
+// Load reads and checks the file at path; "" means the one that [Find] finds or, without one, the
+// defaults. An error that the file's author can mend is an *Error, which lists every mistake of the
+// file; any other error says why the file cannot be read.
 func Load(path string) (Config, error) {
 	c, _, err := load(path)
 	return c, err
@@ -211,7 +211,7 @@ func load(path string) (c Config, text []byte, err error) {
 		return Config{}, nil, err
 	}
 	name := "built-in configuration"
-	if path != "" {
+	if path = env.found(path); path != "" {
 		name = path
 		if text, err = read(path); err != nil {
 			return Config{}, nil, err
@@ -221,16 +221,17 @@ func load(path string) (c Config, text []byte, err error) {
 	return c, text, err
 }
 
-// OfRunning returns the configuration of a host that runs with the file at path, for those who want
-// to reach it. The host may run with the file as it was, so only mistakes that leave the state
-// folder open are errors, which are as Load's; another key that is mistaken may have its default.
+// OfRunning returns the configuration of a host that runs with the file at path ("" as for [Load]),
+// for those who want to reach it. The host may run with the file as it was, so only mistakes that
+// leave the state folder open are errors, which are as Load's; another key that is mistaken may
+// have its default.
 func OfRunning(path string) (Config, error) {
 	env, err := currentEnvironment()
 	if err != nil {
 		return Config{}, err
 	}
 	var text []byte
-	if path != "" {
+	if path = env.found(path); path != "" {
 		if text, err = read(path); err != nil {
 			return Config{}, err
 		}

@@ -37,6 +37,7 @@ func problemsOf(t *testing.T, text string, env environment) []string {
 func TestNoFileGivesTheDefaults(t *testing.T) {
 	t.Setenv("HOME", "/home/alice")
 	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("XDG_CONFIG_HOME", "")
 	c, err := Load("")
 	if err != nil {
 		t.Fatal(err)

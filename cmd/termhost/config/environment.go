@@ -11,9 +11,10 @@ import (
 
 // environment is what a configuration depends on besides its text.
 type environment struct {
-	home      string // what "~" means; absolute
-	stateHome string // $XDG_STATE_HOME, or "" when unset or relative
-	uid       int    // of the user who would run the host
+	home       string // what "~" means; absolute
+	stateHome  string // $XDG_STATE_HOME, or "" when unset or relative
+	configHome string // $XDG_CONFIG_HOME, likewise
+	uid        int    // of the user who would run the host
 }
 
 // currentEnvironment describes this process. It fails when there is no home folder.
@@ -23,10 +24,12 @@ func currentEnvironment() (environment, error) {
 		return environment{}, err
 	}
 	env := environment{home: home, uid: os.Getuid()}
-	// A relative XDG_STATE_HOME is to be ignored (XDG Base Directory Specification, "Environment
-	// variables").
+	// A relative path is to be ignored (XDG Base Directory Specification, "Environment variables").
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		env.stateHome = dir
+	}
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		env.configHome = dir
 	}
 	return env, nil
 }

@@ -14,6 +14,7 @@ const examplePath = "../../../config.example.toml"
 
 func TestExampleConfigIsTheDefaults(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	example, err := Load(examplePath)
 	if err != nil {
 		t.Fatal(err)

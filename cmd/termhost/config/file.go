@@ -8,7 +8,8 @@ import (
 // File is the configuration file of a host that runs. It tells when to read the file again. It is
 // used by one goroutine.
 type File struct {
-	path   string
+	named  string // "": the one that is found
+	path   string // "": there is none
 	seen   version
 	others map[string]version // by path: see Await
 }
@@ -19,17 +20,25 @@ type version struct {
 	size     int64
 }
 
-// WatchFile returns the file at path; "": the host runs without one.
-func WatchFile(path string) *File { return &File{path: path, seen: versionOf(path)} }
+// WatchFile returns the file at path; "": the one that [Find] finds, also if it is made later.
+func WatchFile(path string) *File {
+	f := &File{named: path}
+	f.Changed()
+	return f
+}
 
-// Path returns the file's path; "": there is none.
+// Path returns the file's path at the last call of Changed; "": there is none.
 func (f *File) Path() string { return f.path }
 
 // Changed reports whether the file, or one that Await has named, has changed since the last call.
 func (f *File) Changed() bool {
-	now := versionOf(f.path)
-	changed := now != f.seen
-	f.seen = now
+	path := f.named
+	if p, err := Find(path); err == nil && path == "" {
+		path = p.Path
+	}
+	now := versionOf(path)
+	changed := path != f.path || now != f.seen
+	f.path, f.seen = path, now
 	for path, was := range f.others {
 		now := versionOf(path)
 		f.others[path] = now

@@ -2,7 +2,7 @@ package config
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"reflect"
 	"strings"
 )
@@ -112,8 +112,12 @@ func LoadAgain(path string, inForce Config) (Config, error) {
 	c, text, err := load(path)
 	if err == nil && setsNothing(text) &&
 		len(differences("", reflect.ValueOf(inForce), reflect.ValueOf(c))) > 0 {
-		return Config{}, fmt.Errorf("%s is empty, or has only comments: "+
-			"to run with the defaults, stop the host and start it again", path)
+		what := "there is no configuration file any more"
+		if path != "" {
+			what = path + " is empty, or has only comments"
+		}
+		return Config{}, errors.New(what +
+			": to run with the defaults, stop the host and start it again")
 	}
 	return c, err
 }
