@@ -39,6 +39,10 @@ func ownCommands() []command {
 			"keep the host's terminals; `serve` starts one where none answers. With `-- serve`: " +
 				"be process 1 of a container, which runs the host again when it crashes",
 			runKeeper},
+		{"config", "[-c FILE] [--json]",
+			"check the configuration, as `serve` does, and print what counts: every key with its " +
+				"value, and the line of the file that it is from, or that it is the default",
+			explainConfig},
 		{"stop", "[-c FILE]", "end the terminals, the host and its keeper", stop},
 		{"share", "[-n NAME] [--local [-c FILE] | [ssh options] DEST] [-- CMD ARGS...]",
 			"show this terminal, or a program's, to a host", shareTerminal},

@@ -48,13 +48,17 @@ func (r *report) add(path, format string, args ...any) {
 // addLine records a problem at a line of the file, or at none if line is 0. The text may quote the
 // file, so control characters in it are replaced: every problem is one printable line.
 func (r *report) addLine(line int, text string) {
-	text = strings.Map(func(c rune) rune {
+	r.problems = append(r.problems, problem{line, oneLine(text)})
+}
+
+// oneLine returns a text with its control characters replaced.
+func oneLine(text string) string {
+	return strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
 			return unicode.ReplacementChar
 		}
 		return c
 	}, text)
-	r.problems = append(r.problems, problem{line, text})
 }
 
 // err returns an *Error with all problems, or nil if there are none.
