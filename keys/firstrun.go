@@ -81,6 +81,36 @@ func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 	return name + " " + publicLine(key, ""), nil
 }
 
+// KnownAddress returns the address, "host:port", that a file of WriteKnownHosts is for. The error
+// wraps [fs.ErrNotExist] if there is no such file.
+func KnownAddress(path string) (addr string, err error) {
+	text, err := statefile.Read(path)
+	if err != nil {
+		return "", err
+	}
+	name, _, found := strings.Cut(string(text), " ")
+	if !found {
+		return "", fmt.Errorf("keys: %s has no line", path)
+	}
+	if bare, bracketed := strings.CutPrefix(name, "["); bracketed {
+		host, port, _ := strings.Cut(bare, "]:")
+		return net.JoinHostPort(host, port), nil
+	}
+	return net.JoinHostPort(name, "22"), nil
+}
+
+// FirstKey returns the file of the client key that a first run has made in the state folder; "":
+// none did, or it is not authorised any more.
+func FirstKey(stateDir string) string {
+	path := filepath.Join(stateDir, clientKeyName)
+	for _, file := range []string{path, AuthorizedKeysFile(stateDir)} {
+		if _, err := os.Stat(file); err != nil {
+			return ""
+		}
+	}
+	return path
+}
+
 // WriteKnownHosts replaces the file at path, of mode 0600, with a line for each of the keys at
 // addr. It replaces nothing but a regular file.
 func WriteKnownHosts(path, addr string, keys []ssh.PublicKey) error {

@@ -210,6 +210,9 @@ func TestSSHFindsTheKnownHostsLine(t *testing.T) {
 		if out := keygen(t, dir, "-F", name, "-f", path); !strings.Contains(out, "found: line 1") {
 			t.Errorf("%s: ssh-keygen -F %s: %s", addr, name, out)
 		}
+		if got, err := KnownAddress(path); err != nil || got != strings.ToLower(addr) {
+			t.Errorf("%s: the file is for %q, %v", addr, got, err)
+		}
 	}
 	for _, addr := range []string{":2222", "0.0.0.0:2222", "[::]:2222", "localhost", "a b:22",
 		"x:ssh", "x:", "a,b:22", "*:22", "@revoked x:22"} {

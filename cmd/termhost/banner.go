@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/sshconfig"
 )
 
 // greeting is what serve prints when the host can be connected to.
@@ -39,38 +41,9 @@ func (g greeting) sshArgs() []string {
 	return append(args, "-p", port, host)
 }
 
-// sshConfig returns the block of ssh_config(5) by which `ssh th` does what sshArgs do.
-func (g greeting) sshConfig() string {
-	w := new(strings.Builder)
-	w.WriteString("Host th\n")
-	set := func(keyword, value string) { fmt.Fprintf(w, "  %s %s\n", keyword, value) }
-	if host, port, err := net.SplitHostPort(g.ssh); err == nil {
-		set("HostName", host)
-		set("Port", port)
-	} else {
-		set("HostName", g.ssh)
-	}
-	if g.identity != "" {
-		set("IdentityFile", configQuote(g.identity))
-		set("IdentitiesOnly", "yes")
-	}
-	if g.knownHosts != "" {
-		set("UserKnownHostsFile", configQuote(g.knownHosts))
-	}
-	set("SendEnv", "LANG LC_* COLORTERM")
-	// A shared connection has few sessions, and its end would detach every terminal at once.
-	set("ControlPath", "none")
-	set("ServerAliveInterval", "15")
-	return w.String()
-}
-
-// configQuote quotes a path as one argument of ssh_config, in which % begins a token.
-func configQuote(path string) string {
-	path = strings.ReplaceAll(path, "%", "%%")
-	if strings.ContainsAny(path, " \t#'\"\\") {
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
-	}
-	return path
+// block returns the block of ssh_config(5) by which `ssh th` does what sshArgs do.
+func (g greeting) block() sshconfig.Block {
+	return sshconfig.Block{Address: g.ssh, Identity: g.identity, KnownHosts: g.knownHosts}
 }
 
 // print writes the greeting with a single write, so that a reader may close its end of a pipe after
@@ -80,7 +53,8 @@ func (g greeting) print(out io.Writer) {
 	defer func() { io.WriteString(out, w.String()) }() // a reader that has gone does not matter
 	fmt.Fprintf(w, "termhost %s is running. Log in with:\n\n  %s\n\n",
 		version(), commandline.Join(g.sshArgs()))
-	fmt.Fprintf(w, "This in ~/.ssh/config makes that `ssh th`:\n\n%s\n", indent(g.sshConfig()))
+	fmt.Fprintf(w, "This in ~/.ssh/config makes that `ssh th`; `%s` puts it there:\n\n%s\n",
+		commandline.Join(g.command("ssh-config", "--write")), indent(g.block().String()))
 	fmt.Fprintf(w, "Host key: %s\n", g.fingerprint)
 	if g.webSocket != "" {
 		fmt.Fprintf(w, "Agents:   %s\n", g.webSocket)
@@ -100,6 +74,15 @@ func (g greeting) print(out io.Writer) {
 		fmt.Fprintf(w, "\nThere was no authorized_keys file, so a first key was made: %s\n",
 			g.identity)
 	}
+}
+
+// command returns a command of this program that finds the host's configuration.
+func (g greeting) command(args ...string) []string {
+	c := []string{"termhost"}
+	if g.config.Path != "" && !slices.Contains(g.config.Looked, g.config.Path) {
+		c = append(c, "-c", g.config.Path)
+	}
+	return append(c, args...)
 }
 
 // configLine names the configuration file, or where one would be read.

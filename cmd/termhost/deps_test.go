@@ -104,6 +104,7 @@ func mayImport() map[string][]string {
 		"cmd/termhost/service":    nil,
 		"cmd/termhost/share":      with(outside, "cmd/termhost/tty", "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
 		"cmd/termhost/sshcmd":     nil,
+		"cmd/termhost/sshconfig":  {"ptypool/statefile"},
 		"cmd/termhost/tty":        {"ptypool/ttymodes"},
 
 		// A program of its own, which only packages are made with.

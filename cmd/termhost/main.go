@@ -43,6 +43,11 @@ func ownCommands() []command {
 			"check the configuration, as `serve` does, and print what counts: every key with its " +
 				"value, and the line of the file that it is from, or that it is the default",
 			explainConfig},
+		{"ssh-config", "[-c FILE] [--write]",
+			"print the block for ~/.ssh/config by which `ssh th` logs in to this machine's host, " +
+				"as `serve` does; --write puts it into ~/.ssh/termhost.conf, which " +
+				"~/.ssh/config then includes",
+			printSSHConfig},
 		{"stop", "[-c FILE]", "end the terminals, the host and its keeper", stop},
 		{"share", "[-n NAME] [--local [-c FILE] | [ssh options] DEST] [-- CMD ARGS...]",
 			"show this terminal, or a program's, to a host", shareTerminal},

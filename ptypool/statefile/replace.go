@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // newSuffix ends the name of the file that Replace writes to first.
@@ -35,25 +36,55 @@ func Prepare(path string) error {
 // Save is Replace for what a crash of the machine must not lose: when it returns, the disk has the
 // file, which is of the given mode. Several callers may save a file at once.
 func Save(path string, text []byte, mode fs.FileMode) error {
-	return save(path, text, mode, func(temp string) error { return os.Rename(temp, path) })
+	return save(path, text, chmod(mode), func(temp string) error { return os.Rename(temp, path) })
+}
+
+// SaveFor is Save for a file that belongs to the owner of like.
+func SaveFor(like fs.FileInfo, path string, text []byte, mode fs.FileMode) error {
+	return save(path, text, func(f *os.File) error {
+		return errors.Join(giveTo(f, like), f.Chmod(mode))
+	}, func(temp string) error { return os.Rename(temp, path) })
+}
+
+// giveTo gives a file to the owner of another one. Only root can do that, and the group is the
+// owner's to choose: a group that this process is not in is given up.
+func giveTo(f *os.File, like fs.FileInfo) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	is, isStat := st.Sys().(*syscall.Stat_t)
+	want, wantStat := like.Sys().(*syscall.Stat_t)
+	if !isStat || !wantStat || is.Uid == want.Uid && is.Gid == want.Gid {
+		return nil
+	}
+	err = f.Chown(int(want.Uid), int(want.Gid))
+	if is.Uid == want.Uid {
+		return nil
+	}
+	return err
 }
 
 // Create is Save for a file that must not exist yet: the error wraps [fs.ErrExist] then, and the
 // file stays as it is. Of several callers at once one succeeds.
 func Create(path string, text []byte, mode fs.FileMode) error {
-	return save(path, text, mode, func(temp string) error {
+	return save(path, text, chmod(mode), func(temp string) error {
 		defer os.Remove(temp)
 		return os.Link(temp, path)
 	})
 }
 
-// save writes a temporary file beside path, which move then moves there.
-func save(path string, text []byte, mode fs.FileMode, move func(temp string) error) error {
+func chmod(mode fs.FileMode) func(*os.File) error {
+	return func(f *os.File) error { return f.Chmod(mode) }
+}
+
+// save writes a temporary file beside path, which fit gives its mode and move then moves there.
+func save(path string, text []byte, fit func(*os.File) error, move func(temp string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
 	if err != nil {
 		return err
 	}
-	settle := func() error { return errors.Join(f.Chmod(mode), f.Sync()) }
+	settle := func() error { return errors.Join(fit(f), f.Sync()) }
 	return place(f, text, settle, func() error {
 		if err := move(f.Name()); err != nil {
 			return err

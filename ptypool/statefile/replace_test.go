@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"termhost/ptypool/smalldisk"
@@ -100,4 +101,44 @@ func TestAFullDiskKeepsTheOldContent(t *testing.T) {
 		}
 	}
 	only(t, path, "old", 0o600)
+}
+
+// Whoever may not give a file to its owner is refused, and the file stays as it was.
+func TestAFileIsSavedForItsOwner(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	like, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := statefile.SaveFor(like, path, []byte("new"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	only(t, path, "new", 0o640)
+	other, err := os.Stat("/proc/1/stat") // root's
+	if os.Getuid() == 0 {
+		if err := os.Chown(path, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		other, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = statefile.SaveFor(other, path, []byte("newer"), 0o640)
+	if os.Getuid() != 0 {
+		if err == nil {
+			t.Error("it is given to root")
+		}
+		only(t, path, "new", 0o640)
+		return
+	}
+	st, serr := os.Stat(path)
+	if err != nil || serr != nil || st.Sys().(*syscall.Stat_t).Uid != 1 {
+		t.Errorf("its owner has changed: %v, %v", err, serr)
+	}
+	only(t, path, "newer", 0o640)
 }

@@ -287,10 +287,22 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
+// knownHostsFile is the path of the file in the state folder that tells ssh the host's keys.
+func knownHostsFile(stateDir string) string { return filepath.Join(stateDir, "known_hosts") }
+
+// Login returns how ssh logs in to the host that has used a state folder last: its address, the
+// file of the key that was made on a first run ("": none was), and the known_hosts file. The error
+// wraps [fs.ErrNotExist] if no host has.
+func Login(stateDir string) (addr, identity, knownHosts string, err error) {
+	knownHosts = knownHostsFile(stateDir)
+	addr, err = keys.KnownAddress(knownHosts)
+	return addr, keys.FirstKey(stateDir), knownHosts, err
+}
+
 // WriteKnownHosts writes a known_hosts file for the address to the state folder. It returns the
 // file's path, or "" if there is none for that address or it cannot be written, which is logged.
 func (a *Keys) WriteKnownHosts(stateDir, addr string) string {
-	path := filepath.Join(stateDir, "known_hosts")
+	path := knownHostsFile(stateDir)
 	var public []gossh.PublicKey
 	for _, s := range a.Signers {
 		if _, isCert := s.PublicKey().(*gossh.Certificate); !isCert {

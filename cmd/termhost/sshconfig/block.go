@@ -1,0 +1,55 @@
+// Package sshconfig writes a host's block of ssh_config(5), by which `ssh th` logs in to it, and
+// puts it into a person's ~/.ssh. What is there already stays as it is, and where it is.
+package sshconfig
+
+import (
+	"fmt"
+	"net"
+	"strings"
+)
+
+// Alias is what ssh calls the host.
+const Alias = "th"
+
+// Block is how ssh reaches a host.
+type Block struct {
+	Address    string // host:port
+	Identity   string // file of the client key to use; "": the user's own keys
+	KnownHosts string // path of a known_hosts file; "": the user's own
+}
+
+// String returns the block.
+func (b Block) String() string {
+	w := new(strings.Builder)
+	w.WriteString("Host " + Alias + "\n")
+	set := func(keyword, value string) { fmt.Fprintf(w, "  %s %s\n", keyword, value) }
+	if host, port, err := net.SplitHostPort(b.Address); err == nil {
+		set("HostName", host)
+		set("Port", port)
+	} else {
+		set("HostName", b.Address)
+	}
+	if b.Identity != "" {
+		set("IdentityFile", quote(escape(b.Identity)))
+		set("IdentitiesOnly", "yes")
+	}
+	if b.KnownHosts != "" {
+		set("UserKnownHostsFile", quote(escape(b.KnownHosts)))
+	}
+	set("SendEnv", "LANG LC_* COLORTERM")
+	// A shared connection has few sessions, and its end would detach every terminal at once.
+	set("ControlPath", "none")
+	set("ServerAliveInterval", "15")
+	return w.String()
+}
+
+// escape writes a path where % begins a token.
+func escape(path string) string { return strings.ReplaceAll(path, "%", "%%") }
+
+// quote quotes a path as one argument of ssh_config.
+func quote(path string) string {
+	if strings.ContainsAny(path, " \t#'\"\\") {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+	}
+	return path
+}
