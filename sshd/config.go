@@ -42,6 +42,9 @@ type Config struct {
 	// says how it went, and whether all went well; nil: nobody is notified.
 	TestNotify func(ctx context.Context, p authz.Principal) (
 		lines []string, ok bool, err error)
+	// FirstLogin reports whether somebody has not logged in before, and remembers it; nil:
+	// everybody has. It is asked about people who can be told something then.
+	FirstLogin func(p authz.Principal) bool
 	// StateDir is the host's state folder: nobody below an admin may reach the sockets in it by a
 	// forward, and none listens there. "": there is none.
 	StateDir string

@@ -11,6 +11,8 @@ type Policy struct {
 	SFTP bool
 	// Shell runs a command that is no verb as sshd would.
 	Shell bool
+	// LoginLast: a login without a command shows the terminal that the person has used last.
+	LoginLast bool
 	// Quiet: viewers are not told that other terminals want them.
 	Quiet bool
 }

@@ -122,6 +122,9 @@ func (s *Server) set(cfg Config) {
 		Address: s.address, HostKey: cfg.hostKey,
 		Ordinary: func() bool { return s.policy.Load().Shell },
 		Quiet:    func() bool { return s.policy.Load().Quiet },
+
+		LoginLast:  func() bool { return s.policy.Load().LoginLast },
+		FirstLogin: cfg.FirstLogin,
 	}})
 	s.SetPolicy(cfg.Policy)
 	s.penalties.SetOff(cfg.NoPenalties)

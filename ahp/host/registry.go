@@ -111,18 +111,11 @@ func (h *Host) startingLocked(p authz.Principal, name string) *Terminal {
 // it attached to last, which has exited; else the only one there is; else nil. For a guest, who
 // creates none, it is the newest running one, or else the newest.
 func (c *Conn) LastUsed() *Terminal {
-	h, p := c.host, c.principal
-	h.mu.Lock()
-	last, order := h.lastUsed[p.ID].terminal, h.visibleLocked(p)
-	h.mu.Unlock()
-	if last != nil && !last.exitedNow() {
-		return last
+	last, order := c.used()
+	if t := c.running(last, order); t != nil {
+		return t
 	}
-	for _, t := range slices.Backward(order) {
-		if !t.exitedNow() && !t.Client() && (t.origin.creator.ID == p.ID || t.keyboard.heldBy(p)) {
-			return t
-		}
-	}
+	p := c.principal
 	if p.Guest != "" && len(order) > 0 {
 		return newest(order)
 	}
@@ -130,6 +123,32 @@ func (c *Conn) LastUsed() *Terminal {
 		return order[0]
 	}
 	return last
+}
+
+// LastRunning returns the running terminal that the principal attached to last, or else the newest
+// one that it holds or has created; nil: there is none.
+func (c *Conn) LastRunning() *Terminal { return c.running(c.used()) }
+
+// used returns the terminal that the principal attached to last, nil if none, and all that it sees.
+func (c *Conn) used() (last *Terminal, order []*Terminal) {
+	h, p := c.host, c.principal
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lastUsed[p.ID].terminal, h.visibleLocked(p)
+}
+
+// running is LastRunning of what used returns.
+func (c *Conn) running(last *Terminal, order []*Terminal) *Terminal {
+	if last != nil && !last.exitedNow() {
+		return last
+	}
+	for _, t := range slices.Backward(order) {
+		mine := t.origin.creator.ID == c.principal.ID || t.keyboard.heldBy(c.principal)
+		if mine && !t.exitedNow() && !t.Client() {
+			return t
+		}
+	}
+	return nil
 }
 
 // newest returns the newest running terminal, or else the newest.

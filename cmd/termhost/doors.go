@@ -36,7 +36,7 @@ func (s *server) hostConfig() host.Config {
 		Hostname:          hostname,
 		PageURL:           s.pageURL(),
 		Shell:             cfg.Terminal.Shell,
-		Login:             cfg.Terminal.Login,
+		Login:             cfg.Terminal.LoginShell,
 		Term:              cfg.Terminal.Term,
 		Env:               cfg.Terminal.Env,
 		ShellIntegration:  cfg.Terminal.ShellIntegration,
@@ -205,6 +205,7 @@ func (s *server) sshConfig() sshd.Config {
 		},
 		MCP:               s.mcp,
 		TestNotify:        s.testNotify,
+		FirstLogin:        func(p authz.Principal) bool { return s.access.Logins.First(p.ID) },
 		MaxMessageBytes:   int(s.cfg.HTTP.MaxFrameBytes),
 		HandshakeTimeout:  time.Duration(cfg.HandshakeTimeout),
 		MaxAuthTries:      cfg.MaxAuthTries,
@@ -241,6 +242,7 @@ func policyOf(cfg *config.Config) sshd.Policy {
 		AgentForwarding: cfg.SSH.AgentForwarding,
 		SFTP:            cfg.SSH.SFTP,
 		Shell:           cfg.SSH.Exec == config.ExecShell,
+		LoginLast:       cfg.Terminal.Login == config.LoginLast,
 		Quiet:           !cfg.Terminal.Attention,
 	}
 }

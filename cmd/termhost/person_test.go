@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,6 +37,8 @@ type person struct {
 //	person NAME types TEXT             with Go's escapes: \r is Enter
 //	person NAME sees REGEXP            in what is shown next, waiting for it
 //	! person NAME sees REGEXP          it was not shown so far
+//	person NAME reads REGEXP           in a notice of a first login, waiting for it
+//	! person NAME reads REGEXP         there was none so far
 //	person NAME resizes COLSxROWS
 //	person NAME leaves [STATUS...]     the program ends by itself, with one of the statuses
 //	person NAME vanishes               the program is killed, and its connection with it
@@ -62,6 +65,8 @@ func cmdPerson(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	case "sees":
 		p.sees(ts, neg, strings.Join(rest, " "))
+	case "reads":
+		p.reads(ts, neg, strings.Join(rest, " "))
 	case "resizes":
 		cols, rows, _ := strings.Cut(rest[0], "x")
 		c, err := strconv.ParseUint(cols, 10, 16)
@@ -125,18 +130,40 @@ func (p *person) notify() {
 var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|` +
 	`\x1b[()][A-Z0-9]|\x1b[=>78MDEHc]|\r`)
 
+// inside is the notice of a first login, which nearly every story begins with. It comes a moment
+// after the prompt, or does not, on a busy machine; so people look at it only if they are asked to.
+var inside = regexp.MustCompile(`(?:\x1b\[\d+;1H )?\x1b\[\d+;1H\x1b\[0;7m\x1b\[2K` +
+	`termhost: you are inside a termhost terminal[^\x1b]*`)
+
 // sees waits until the output since the last match matches.
 func (p *person) sees(ts *testscript.TestScript, neg bool, pattern string) {
+	p.looks(ts, neg, pattern, func(re *regexp.Regexp) (at []int, shown []byte) {
+		shown = escapes.ReplaceAll(inside.ReplaceAll(p.output, nil), nil)
+		at = re.FindIndex(shown[min(p.read, len(shown)):])
+		if at != nil {
+			p.read += at[1]
+		}
+		return at, shown
+	})
+}
+
+// reads waits until a notice of a first login matches.
+func (p *person) reads(ts *testscript.TestScript, neg bool, pattern string) {
+	p.looks(ts, neg, pattern, func(re *regexp.Regexp) (at []int, shown []byte) {
+		notice := escapes.ReplaceAll(bytes.Join(inside.FindAll(p.output, -1), nil), nil)
+		return re.FindIndex(notice), p.output
+	})
+}
+
+// looks waits until a pattern is found in what is shown.
+func (p *person) looks(ts *testscript.TestScript, neg bool, pattern string,
+	in func(*regexp.Regexp) (at []int, shown []byte)) {
 	re, err := regexp.Compile(pattern)
 	ts.Check(err)
 	deadline := time.After(patience)
 	for {
 		p.mu.Lock()
-		shown := escapes.ReplaceAll(p.output, nil)
-		at := re.FindIndex(shown[min(p.read, len(shown)):])
-		if at != nil {
-			p.read += at[1]
-		}
+		at, shown := in(re)
 		p.mu.Unlock()
 		switch {
 		case neg && at != nil:

@@ -8,10 +8,17 @@ import (
 	"termhost/authz"
 )
 
-// reattaches attaches without a NAME, sees a text, and detaches.
+// reattaches attaches without a NAME, sees a text, and detaches. It does so in both ways.
 func (b *box) reattaches(text string) {
 	b.w.t.Helper()
-	p := b.sits("attach")
+	b.returns("attach", text)
+	b.returns("-", text)
+}
+
+// returns attaches without a NAME in one way.
+func (b *box) returns(line, text string) {
+	b.w.t.Helper()
+	p := b.sits(line)
 	p.Sees(text)
 	p.Types(pressed("d"))
 	p.SeesAll()
@@ -59,6 +66,7 @@ func TestAttachWithoutANAMEShowsTheLastUsedOfAllHosts(t *testing.T) {
 	if out, _ := home.run("attach"); !strings.Contains(out, "box1 is unreachable since") {
 		t.Errorf("of a silent host it says %s", out)
 	}
+	home.returns("-", "fresh-") // which is for a shell
 	w.cut("box1", false)
 	w.sees(home, 2)
 	home.run("rm box1/late")

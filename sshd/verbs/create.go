@@ -3,7 +3,6 @@ package verbs
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,48 +11,6 @@ import (
 	"termhost/ahp/host"
 	"termhost/sshd/viewer"
 )
-
-// Shell runs `ssh HOST` without a command: a new terminal with the user's shell. Without a terminal
-// at the peer's end the shell runs on pipes. For ctx and the result see Exec.
-func (r *Runner) Shell(ctx context.Context, c Caller) Exit {
-	v := r.invoke(ctx, c)
-	return v.exit(v.shell())
-}
-
-// shell is Shell; it returns the status.
-func (v *invocation) shell() int {
-	if v.principal().Command != "" {
-		return v.forced("")
-	}
-	if v.principal().Guest != "" {
-		return v.guestShell()
-	}
-	if !v.onTerminal() {
-		return v.runToEnd(v.createOptions(), false)
-	}
-	detached := v.namesDetached()
-	o := v.createOptions()
-	o.Transient = true
-	return v.create(o, viewer.Options{Greet: true, Greeting: detached})
-}
-
-// guestShell shows a guest a terminal that it was invited to, read-only if it has no terminal of
-// its own. Guests create no terminals.
-func (v *invocation) guestShell() int {
-	t := v.Conn.LastUsed()
-	if t == nil {
-		return v.failed(errNothingHere)
-	}
-	o := v.attachOptions()
-	o.ReadOnly = !v.onTerminal()
-	a, first, err := v.Conn.Attach(t, o)
-	if err != nil {
-		return v.failed(err)
-	}
-	return v.show(a, first, viewer.Options{})
-}
-
-var errNothingHere = errors.New("what you were invited to has ended")
 
 // forced runs the only command that the key may run. As with sshd, SSH_ORIGINAL_COMMAND has the one
 // that the peer asked for.

@@ -45,6 +45,12 @@ type Runner struct {
 	// TestNotify is as in the SSH server's configuration; nil: nobody is notified.
 	TestNotify func(ctx context.Context, p authz.Principal) (
 		lines []string, ok bool, err error)
+	// LoginLast reports whether a login shows the terminal that the peer has used last; nil: it
+	// shows a new one.
+	LoginLast func() bool
+	// FirstLogin reports whether somebody has not logged in before, and remembers it; nil:
+	// everybody has.
+	FirstLogin func(p authz.Principal) bool
 	// Ordinary reports whether a command that is no verb is run as sshd would; nil: it is not.
 	Ordinary func() bool
 
@@ -86,6 +92,8 @@ type invocation struct {
 	stdout    io.Writer // for text: on a terminal, which is in raw mode, \n becomes \r\n
 	stderr    io.Writer // likewise
 
+	// isLogin: no terminal was named.
+	isLogin bool
 	// isPart: the verb runs on several hosts. The peer is told once why its connection ends.
 	isPart bool
 
@@ -136,6 +144,9 @@ func (v *invocation) execute(text string) int {
 	named := len(l.words) > 0 && l.words[0] == ownName
 	if named {
 		l.words, l.raw, l.from = l.words[1:], l.raw[1:], l.from[1:]
+	}
+	if len(l.words) == 1 && l.words[0] == otherLogin && v.Carried == "" {
+		return v.otherShell()
 	}
 	known := len(l.words) > 0 && v.take(l, err == nil)
 	switch {

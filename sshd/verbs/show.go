@@ -31,6 +31,7 @@ func (v *invocation) plainTerminal() bool { return v.onTerminal() && !v.Draws() 
 func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
 	v.checkPrefix()
 	o.Unasked = v.verb.name == "run" // its command may end at once
+	o.First = v.isFirstLogin()
 	if t := v.newTour(); t != nil {
 		return v.touredStatus(t.run(&ready{to: stop{own: a.Terminal()}, a: a, first: first, o: o}))
 	}

@@ -49,8 +49,12 @@ func (v *invocation) help() int {
 	var b strings.Builder
 	fmt.Fprintf(&b, "termhost %s: terminals that outlive the connection\n",
 		host.Printable(v.Version))
+	shell, other := "a new terminal with your shell", "your last one"
+	if v.loginLast() {
+		shell, other = "your last terminal, or a new one", "a new one"
+	}
+	fmt.Fprintf(&b, "  ssh HOST       %s; `ssh -t HOST -`: %s\n", shell, other)
 	b.WriteString("" +
-		"  ssh HOST       a new terminal with your shell (attach, new, replay: ssh -t)\n" +
 		"  ssh HOST VERB  one of these; `ssh HOST help VERB`: its flags, with examples\n")
 	for _, g := range groups() {
 		label := string(g)

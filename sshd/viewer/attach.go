@@ -12,6 +12,8 @@ type Options struct {
 	// attention.
 	Greet    bool
 	Greeting string
+	// First: the person has never been in a terminal here. The notice says where they are.
+	First bool
 	// Came: the terminal is not new. If Greeting is "", the notice says since when its owner is
 	// away, or what to do if another holds the keyboard.
 	Came bool

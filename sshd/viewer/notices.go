@@ -49,12 +49,24 @@ func (w *viewer) greeting() (lines []string) {
 	if text == "" && w.o.Came && !w.over {
 		text = cmp.Or(awayText(w.a), w.s.entering(w.a))
 	}
+	if w.o.First {
+		lines = append(lines, noticeOf+w.s.inside())
+	}
 	for _, s := range []string{text, w.t.Stopped(), w.s.wantedText()} {
 		if s != "" {
 			lines = append(lines, noticeOf+s)
 		}
 	}
 	return lines
+}
+
+// inside tells a person where they are.
+func (s *Session) inside() string {
+	const where = "you are inside a termhost terminal; "
+	if s.Prefix == 0 {
+		return where + "`exit` ends it"
+	}
+	return where + s.key('?') + " helps"
 }
 
 // tellTook says from whom a key has taken the keyboard, if from anybody.

@@ -34,6 +34,7 @@ type Keys struct {
 	Ring      *keys.Ring
 	Authority *authz.Authority
 	Audit     *logs.Audit
+	Logins    *keys.Logins
 	Identity  string // file of the client key that was made on a first run; "": none was
 	First     bool   // that run is this one
 
@@ -151,6 +152,7 @@ func Open(cfg config.Config, log *slog.Logger) (*Keys, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.Ring.Close())
 	}
+	a.Logins = keys.OpenLogins(cfg.StateDir, log)
 	a.Audit = openAudit(cfg, log)
 	a.Authority = authz.NewAuthority(authz.AuthorityOptions{
 		Ring: a.Ring, Tokens: tokens, Invitations: invitations, Links: links,

@@ -251,6 +251,7 @@ func (c *Config) checkTerminal(r *report) {
 	within(r, "terminal.scrollback_bytes", t.ScrollbackBytes,
 		minScrollbackBytes, maxScrollbackBytes)
 	within(r, "terminal.log_bytes", t.LogBytes, minLogBytes, maxLogBytes)
+	oneOf(r, "terminal.login", t.Login, []string{LoginNew, LoginLast})
 	oneOf(r, "terminal.record", t.Record, []string{RecordOff, RecordAgents, RecordAll})
 	within(r, "terminal.record_bytes", t.RecordBytes, minRecordBytes, maxRecordBytes)
 	within(r, "terminal.record_total_bytes", t.RecordTotalBytes, t.RecordBytes, maxRecordTotal)

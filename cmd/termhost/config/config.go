@@ -121,7 +121,8 @@ func (m *MCP) CallWaits() map[string]time.Duration {
 // Terminal is the [terminal] table: what runs in terminals and how much of it is kept.
 type Terminal struct {
 	Shell            string            `toml:"shell"` // "": the one in the password database
-	Login            bool              `toml:"login"`
+	Login            string            `toml:"login"` // LoginNew or LoginLast
+	LoginShell       bool              `toml:"login_shell"`
 	Term             string            `toml:"term"`
 	Env              map[string]string `toml:"env"`
 	MaxTerminals     int               `toml:"max_terminals"`
@@ -169,6 +170,12 @@ const (
 const (
 	ExecVerbs = "verbs" // one of termhost's verbs
 	ExecShell = "shell" // one of them, or else for the shell, as with sshd
+)
+
+// The values of terminal.login: what is shown to somebody who logs in and names nothing.
+const (
+	LoginNew  = "new"  // a new terminal
+	LoginLast = "last" // the one that was used last
 )
 
 // The values of terminal.input: who may type into a terminal whose program the host runs.

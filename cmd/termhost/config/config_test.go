@@ -210,6 +210,7 @@ keys = ["` + carolFingerprint + `"]
 		},
 		Terminal: Terminal{
 			Shell:           "/bin/zsh",
+			Login:           LoginNew, // false is that of login_shell
 			Term:            "tmux-256color",
 			Env:             map[string]string{"EDITOR": "vim", "_X1": ""},
 			MaxTerminals:    8,

@@ -34,8 +34,28 @@ func decode(text []byte, c *Config, r *report) bool {
 		return false
 	}
 	r.lines = indexLines(string(text))
+	r.olderKeys(doc)
 	r.table("", doc, reflect.ValueOf(c).Elem())
 	return true
+}
+
+// olderKeys gives what an older file says its present key: before login said what a login shows, it
+// said whether shells are login shells, with true or false.
+func (r *report) olderKeys(doc map[string]any) {
+	const older, present = "terminal.login", "terminal.login_shell"
+	terminal, _ := doc["terminal"].(map[string]any)
+	value, isBool := terminal["login"].(bool)
+	if !isBool {
+		return
+	}
+	if _, both := terminal["login_shell"]; both {
+		r.add(older, "must be \"new\" or \"last\" beside login_shell, which says whether "+
+			"the shell is a login shell")
+	} else {
+		terminal["login_shell"], r.lines[present] = value, r.lines[older]
+	}
+	delete(terminal, "login")
+	delete(r.lines, older)
 }
 
 // table stores the keys of data in the fields of the struct v.

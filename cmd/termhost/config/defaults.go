@@ -43,7 +43,8 @@ func defaults() Config {
 		},
 		Fleet: Fleet{Labels: map[string]string{}, Servers: []string{}, Doors: map[string]string{}},
 		Terminal: Terminal{
-			Login:            true,
+			Login:            LoginNew,
+			LoginShell:       true,
 			Term:             "xterm-256color",
 			Env:              map[string]string{},
 			MaxTerminals:     500,

@@ -29,8 +29,10 @@ func Explain(path string) (Explained, error) {
 		return Explained{}, err
 	}
 	env, err := currentEnvironment()
-	return Explained{Config: c, Place: place, lines: indexLines(string(text)),
-		stateHome: env.stateHome != ""}, err
+	var r report
+	ignored := env.defaults()
+	decode(text, &ignored, &r)
+	return Explained{Config: c, Place: place, lines: r.lines, stateHome: env.stateHome != ""}, err
 }
 
 // The values of Value.From.

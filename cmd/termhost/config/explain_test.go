@@ -93,7 +93,7 @@ func TestAValueSaysWhereItIsFrom(t *testing.T) {
 		"ssh.listen":       {"ssh.listen", "127.0.0.1:1", FromFile, 1},
 		"terminal.env":     {"terminal.env", map[string]any{"A": "b"}, FromFile, 2},
 		"state_dir":        {"state_dir", "/srv/state/termhost", FromEnvironment, 0},
-		"terminal.login":   {"terminal.login", true, FromDefault, 0},
+		"terminal.login":   {"terminal.login", "new", FromDefault, 0},
 		"ssh.max_startups": {"ssh.max_startups", "10:30:100", FromDefault, 0},
 		"principal": {"principal", []any{map[string]any{"name": "a", "role": "admin",
 			"uids": []any{int64(1)}}}, FromFile, 4},

@@ -76,6 +76,7 @@ func effects() map[string]effect {
 
 		"terminal.shell":              live,
 		"terminal.login":              live,
+		"terminal.login_shell":        live,
 		"terminal.term":               live,
 		"terminal.env":                live,
 		"terminal.max_terminals":      live,
