@@ -113,6 +113,7 @@ func (quiet) Data([]byte)                 {}
 func (quiet) Reply([]byte)                {}
 func (quiet) Clipboard([]byte)            {}
 func (quiet) Notification([]byte, string) {}
+func (quiet) Mark([]byte)                 {}
 func (quiet) Title(string)                {}
 func (quiet) Cwd(string)                  {}
 func (quiet) CommandDetection()           {}

@@ -45,6 +45,7 @@ func (r *recorder) Started(t *Term)             { r.event(func() { r.term = t })
 func (r *recorder) Reply(p []byte)              { _ = r.term.Input(p) }
 func (r *recorder) Clipboard([]byte)            {}
 func (r *recorder) Notification([]byte, string) {}
+func (*recorder) Mark([]byte)                   {}
 func (r *recorder) Title(string)                {}
 func (r *recorder) Cwd(string)                  {}
 func (r *recorder) CommandDetection()           {}

@@ -83,6 +83,7 @@ func (*replies) DrawsPictures() bool         { return false }
 func (*replies) Cwd(string)                  {}
 func (*replies) Clipboard([]byte)            {}
 func (*replies) Notification([]byte, string) {}
+func (*replies) Mark([]byte)                 {}
 
 // answers returns what the person's terminal would answer.
 func (p *person) answers(cols, rows int, questions string) string {

@@ -164,7 +164,7 @@ func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 		return nil, err
 	}
 	a.picture = vt.Picture{} // it takes memory
-	r.Cols, r.Rows, r.Live = a.cols, a.rows, true
+	r.Cols, r.Rows, r.Live, r.Marks = a.cols, a.rows, true, true
 	screen := a.t.term.Screen()
 	a.x, a.y = screen.Clip(a.cols, a.rows)
 	return screen.AppendRedraw(dst, r), nil
@@ -189,7 +189,7 @@ func (a *Attach) drawOverLocked(dst []byte, o Over) (drawn []byte, turned bool, 
 	was := p.Alternate()
 	if p.NeedsMain(screen, a.cols, a.rows) {
 		r := a.updateLocked()
-		r.Cols, r.Rows, r.Live = a.cols, a.rows, true
+		r.Cols, r.Rows, r.Live, r.Marks = a.cols, a.rows, true, true
 		dst = screen.AppendRedraw(dst, r)
 		p.Begin(screen)
 	}

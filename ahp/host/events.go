@@ -144,6 +144,15 @@ func (e events) Notification(p []byte, text string) {
 	t.attention.happened(WantNotice, Printable(text), false)
 }
 
+// Mark comes with a mark of shell integration for viewers' terminals: see [store.Mark].
+func (e events) Mark(p []byte) {
+	if e.t.kept.replay != nil {
+		return
+	}
+	e.t.output.flushSmall()
+	e.t.ch.Mark(p)
+}
+
 // Bell counts. Viewers hear the bell in the output itself, but for those of [Attach.Covered].
 // The feed is told of the first within bellEvery.
 func (e events) Bell() {

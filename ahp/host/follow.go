@@ -112,7 +112,7 @@ func (f *LogFollower) append(list []Followed, it store.Item) []Followed {
 		return list
 	}
 	switch a := it.Entry.Action().(type) {
-	case store.Clipboard, store.Notification:
+	case store.Clipboard, store.Notification, store.Mark:
 		return list
 	case ahp.TerminalData:
 		f.pos = it.Entry.Position() + int64(len(a.Data))

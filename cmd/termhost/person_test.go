@@ -40,6 +40,7 @@ type person struct {
 //	person NAME reads REGEXP           in a notice of a first login, waiting for it
 //	! person NAME reads REGEXP         there was none so far
 //	person NAME resizes COLSxROWS
+//	person NAME gets PATTERN           its terminal has been sent that, with escape sequences
 //	person NAME leaves [STATUS...]     the program ends by itself, with one of the statuses
 //	person NAME vanishes               the program is killed, and its connection with it
 //	person NAME has a sane terminal    the output leaves a terminal as a shell expects it
@@ -67,6 +68,8 @@ func cmdPerson(ts *testscript.TestScript, neg bool, args []string) {
 		p.sees(ts, neg, strings.Join(rest, " "))
 	case "reads":
 		p.reads(ts, neg, strings.Join(rest, " "))
+	case "gets":
+		p.gets(ts, strings.Join(rest, " "))
 	case "resizes":
 		cols, rows, _ := strings.Cut(rest[0], "x")
 		c, err := strconv.ParseUint(cols, 10, 16)
@@ -179,6 +182,13 @@ func (p *person) looks(ts *testscript.TestScript, neg bool, pattern string,
 	}
 }
 
+// gets waits until what the person's terminal is sent matches, from the first byte on.
+func (p *person) gets(ts *testscript.TestScript, pattern string) {
+	p.looks(ts, false, pattern, func(re *regexp.Regexp) (at []int, shown []byte) {
+		return re.FindIndex(p.output), p.output
+	})
+}
+
 func (p *person) leaves(ts *testscript.TestScript, args []string) {
 	if len(args) == 0 {
 		args = []string{"0"}
@@ -234,6 +244,7 @@ func (*vtAnswers) DrawsPictures() bool         { return false }
 func (*vtAnswers) Cwd(string)                  {}
 func (*vtAnswers) Clipboard([]byte)            {}
 func (*vtAnswers) Notification([]byte, string) {}
+func (*vtAnswers) Mark([]byte)                 {}
 
 // leave kills the program and waits for its end.
 func (p *person) leave() {

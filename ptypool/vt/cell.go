@@ -35,6 +35,7 @@ func (c cell) withStyle(id uint32) cell {
 type row struct {
 	cells   []cell
 	wrapped bool // the text continues in the next row without a line break
+	marks   rowMarks
 }
 
 // used returns the number of cells up to the last that shows something: a character or a style that

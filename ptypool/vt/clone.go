@@ -71,7 +71,7 @@ func (g *grid) copyParts() {
 	g.buf, g.off, g.free = make([]row, 2*len(rows)), 0, nil
 	g.rows = g.buf[:len(rows)]
 	for y := range rows {
-		g.rows[y] = row{slices.Clone(rows[y].cells), rows[y].wrapped}
+		g.rows[y] = row{slices.Clone(rows[y].cells), rows[y].wrapped, rows[y].marks}
 	}
 	g.kitty = slices.Clone(g.kitty)
 }

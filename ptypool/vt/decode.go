@@ -9,13 +9,17 @@ import (
 // lineReader reads a line written by encodeRow.
 type lineReader struct {
 	kind      byte // lineEnds, lineWrapped or lineFilled
+	marks     rowMarks
 	b         []byte
 	st        style // of the cell read last; without its hyperlink
 	hyperlink hyperlink
 }
 
 // readLine returns a reader of a line.
-func readLine(b []byte) lineReader { return lineReader{kind: b[0], b: b[1:]} }
+func readLine(b []byte) lineReader {
+	marks, rest := readMarks(b[1:])
+	return lineReader{kind: b[0], marks: marks, b: rest}
+}
 
 // next returns the text of the next cell, its width, and false at the end. The text is a slice of
 // the line.
@@ -85,15 +89,16 @@ func (r *lineReader) readStyle(b []byte) []byte {
 	return b[k+int(size):]
 }
 
-// decodeRow appends the cells of a scrollback line. They are not in a grid yet, so the tables must
+// decodeRow returns a scrollback line as a row. Its cells are not in a grid yet, so the tables must
 // not be swept meanwhile: see keepTables.
-func (m *model) decodeRow(cells []cell, b []byte) []cell {
+func (m *model) decodeRow(b []byte) row {
+	var cells []cell
 	r := readLine(b)
 	id, was, wasHyperlink := uint32(0), style{}, hyperlink{}
 	for {
 		text, width, ok := r.next()
 		if !ok {
-			return cells
+			return row{cells: cells, marks: r.marks}
 		}
 		if r.st != was || r.hyperlink != wasHyperlink {
 			was, wasHyperlink = r.st, r.hyperlink

@@ -4,7 +4,7 @@ package vt
 func (m *model) blankRow(y int) {
 	r := &m.grid.rows[y]
 	if e := m.eraseCell(); e != 0 {
-		r.wrapped = false
+		r.wrapped, r.marks = false, rowMarks{}
 		fill(m.line(y), e)
 		return
 	}
@@ -146,9 +146,13 @@ func (m *model) erase(y, from, to int, selective bool) {
 	}
 }
 
-// eraseLine is EL and DECSEL.
+// eraseLine is EL and DECSEL. The marks of prompts stay, as in kitty: shells erase the line, and
+// print the prompt again.
 func (m *model) eraseLine(mode int, selective bool) {
 	y, x := m.cur.y, m.cur.x
+	r := &m.grid.rows[y]
+	marks := r.marks
+	defer func() { r.marks = marks }()
 	switch mode {
 	case 0:
 		m.erase(y, x, m.width, selective)

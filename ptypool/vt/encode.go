@@ -18,6 +18,7 @@ const (
 	tokWide        = 2 // a double-width character follows
 	tokCluster     = 3 // a length byte and a cluster of one column follow
 	tokWideCluster = 4 // the same, of two columns
+	tokMarks       = 5 // marks follow: see rowMarks.encode; before all cells
 )
 
 // encodeRow appends a row without trailing blanks.
@@ -32,6 +33,9 @@ func encodeRow(dst []byte, tb *table, r *row) []byte {
 		}
 	}
 	dst = append(dst, kind)
+	if r.marks.set != 0 {
+		dst = r.marks.encode(dst)
+	}
 	id := uint32(0)
 	for cells := r.cells[:n]; len(cells) > 0; {
 		c := cells[0]

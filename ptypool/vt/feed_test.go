@@ -11,6 +11,7 @@ import (
 type recorder struct {
 	pictures bool // it says that it draws pictures
 	data     strings.Builder
+	marks    []byte
 	events   []string
 }
 
@@ -20,6 +21,7 @@ func (r *recorder) event(format string, args ...any) {
 func (r *recorder) Data(p []byte)      { r.data.Write(p) }
 func (r *recorder) Reply(p []byte)     { r.event("reply %q", p) }
 func (r *recorder) Clipboard(p []byte) { r.event("clipboard %q", p) }
+func (r *recorder) Mark(p []byte)      { r.marks = append(r.marks, p...) }
 func (r *recorder) Notification(p []byte, text string) {
 	r.event("notification %q %q", p, text)
 }

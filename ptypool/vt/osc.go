@@ -77,9 +77,11 @@ func (s *Screen) oscBody(seq, body []byte) verdict {
 	case 52:
 		s.oscClipboard(seq, rest)
 	case 133:
+		kind, params, _ := strings.Cut(string(rest), ";")
+		s.passMark(kind, params)
 		return s.overProgress(s.shell.finalTerm(o, &s.model, string(rest)))
 	case 633:
-		return s.overProgress(s.shell.vscode(o, &s.model, string(rest)))
+		return s.overProgress(s.shell.vscode(o, &s.model, string(rest), s.passMark))
 	}
 	return drop
 }

@@ -28,6 +28,10 @@ type Redraw struct {
 	// viewer's terminal shows nothing before that is complete, if it knows the mode.
 	Live bool
 
+	// Marks: the marks of prompts (OSC 133) that the rows have are drawn, in a window of the
+	// screen's size.
+	Marks bool
+
 	// Still: nothing follows. A hidden frame is not drawn, as with every redraw for another size:
 	// see Options.HideFrames.
 	Still bool
@@ -72,7 +76,7 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 	}
 	w.str("\x1b[?2027h")
 	w.over = true
-	if exact {
+	if w.marks = exact && r.Marks; exact {
 		_, joined := m.drawHistory(&w, &r, &s.model.history, printsFirst(&m.main.rows[0]))
 		m.drawExact(&w, joined)
 	} else {
@@ -266,6 +270,9 @@ func (m *model) drawPiece(w *writer, g *grid, from, to int, joined bool) {
 		if joined && y > 0 && len(cells) > 0 && w.wouldJoin(g.rows[y-1].lastChar(), cells[0]) {
 			w.separate()
 		}
+		if w.marks && g == &m.main && !joined {
+			w.dst = r.marks.head(w.dst)
+		}
 		x := 0
 		if joined && !goesOn && !printsFirst(r) { // a terminal wraps only at a character
 			if len(cells) > 0 {
@@ -274,7 +281,10 @@ func (m *model) drawPiece(w *writer, g *grid, from, to int, joined bool) {
 			w.str(" ")
 			x = 1
 		}
-		if x < len(cells) {
+		switch {
+		case w.marks && g == &m.main:
+			w.marked(r, cells, x, goesOn)
+		case x < len(cells):
 			w.cells(cells[x:], x, goesOn)
 		}
 		switch {

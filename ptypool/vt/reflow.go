@@ -48,7 +48,7 @@ func (m *model) lastRow(y int) int {
 
 // pullLine removes the last line of the scrollback, at most MaxRows rows, and returns it.
 func (m *model) pullLine() []row {
-	return m.pullWrapped([]row{{cells: m.decodeRow(nil, m.history.pop())}})
+	return m.pullWrapped([]row{m.decodeRow(m.history.pop())})
 }
 
 // pullWrapped removes from the scrollback the beginning of the line that continues in rows, and
@@ -57,7 +57,9 @@ func (m *model) pullWrapped(rows []row) []row {
 	h := &m.history
 	first := len(rows)
 	for len(rows) < MaxRows && h.lines > 0 && h.last()[0] != lineEnds {
-		rows = append(rows, row{cells: m.decodeRow(nil, h.pop()), wrapped: true})
+		r := m.decodeRow(h.pop())
+		r.wrapped = true
+		rows = append(rows, r)
 	}
 	slices.Reverse(rows[first:])
 	if first == 0 {
@@ -80,6 +82,7 @@ type anchor struct {
 type textLine struct {
 	cells []cell
 	tail  cell // fills the rest of its last row
+	marks []lineMarks
 }
 
 // joinRows joins rows to lines, and finds the places of the anchors, whose rows are counted from
@@ -109,6 +112,9 @@ func joinRows(rows []row, anchors []anchor, first int) []textLine {
 			}
 		case n > 0 && r.cells[n-1]&cellFill != 0:
 			n--
+		}
+		if r.marks.set != 0 {
+			l.marks = append(l.marks, lineMarks{len(l.cells), r.marks})
 		}
 		l.cells = append(l.cells, r.cells[:n]...)
 		if !r.wrapped && y < len(rows)-1 {
@@ -149,6 +155,13 @@ func wrapLines(lines []textLine, cols int, anchors []anchor) []row {
 				if a := &anchors[k]; a.line == i && a.off >= pos && (end || a.off < pos+n) {
 					a.row, a.col, a.wrap = len(out), min(a.off-pos, cols-1), a.off-pos == cols
 				}
+			}
+			for k := range l.marks {
+				to := pos + n
+				if end {
+					to = pos + cols + 1
+				}
+				l.marks[k].in(&r.marks, pos, to)
 			}
 			out = append(out, r)
 			if pos += n; end {

@@ -52,12 +52,21 @@ func (m *model) drawHistory(w *writer, r *Redraw, h *history, join bool) (lines 
 func (h *historyWriter) draw(b []byte) {
 	line := readLine(b)
 	h.whole = b[0] == lineEnds && h.x == 0 && line.fitsSpread(h.cols)
-	for {
+	marks := h.markHead(&line)
+	for x := 0; ; { // x: the cells of the line that are drawn
+		most := h.cols - h.x
+		for ; len(marks) > 0 && marks[0].x <= x; marks = marks[1:] {
+			h.dst = appendMark(h.dst, marks[0].kind, "")
+		}
+		if len(marks) > 0 {
+			most = min(most, marks[0].x-x)
+		}
 		if !h.filled && h.x < h.cols {
-			if run := line.ascii(h.cols - h.x); len(run) > 0 {
+			if run := line.ascii(most); len(run) > 0 {
 				h.style(line.st, line.hyperlink)
 				h.dst = append(h.dst, run...)
 				h.x += len(run)
+				x += len(run)
 				continue
 			}
 		}
@@ -66,8 +75,23 @@ func (h *historyWriter) draw(b []byte) {
 			break
 		}
 		h.char(&line, text, width)
+		x += width
+	}
+	for _, mark := range marks { // behind blanks that are not kept
+		h.dst = appendMark(h.dst, mark.kind, "")
 	}
 	h.filled = b[0] == lineFilled
+}
+
+// markHead draws the marks at the beginning of a line, and returns the others.
+func (h *historyWriter) markHead(line *lineReader) (inner []innerMark) {
+	if !h.marks || line.marks.set == 0 {
+		return nil
+	}
+	if h.x == 0 {
+		h.dst = line.marks.head(h.dst)
+	}
+	return line.marks.inner()
 }
 
 // char draws the character that line has read last.

@@ -55,8 +55,10 @@ func (sh *shell) finalTerm(o *output, m *model, body string) (over bool) {
 	return ok && sh.mark(o, kind, rest)
 }
 
-// vscode is finalTerm for OSC 633.
-func (sh *shell) vscode(o *output, m *model, body string) (over bool) {
+// vscode is finalTerm for OSC 633. pass gives viewers a mark that counts.
+func (sh *shell) vscode(o *output, m *model, body string, pass func(kind, params string)) (
+	over bool,
+) {
 	kind, rest, ok := sh.parseVSCode(body)
 	if !ok {
 		return false
@@ -79,7 +81,11 @@ func (sh *shell) vscode(o *output, m *model, body string) (over bool) {
 				sh.line = line
 			}
 		}
+	case "D":
+		pass(kind, rest)
+		return sh.mark(o, kind, rest)
 	default:
+		pass(kind, "")
 		return sh.mark(o, kind, rest)
 	}
 	return false

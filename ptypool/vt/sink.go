@@ -19,6 +19,9 @@ type Sink interface {
 	Title(s string)
 	// Cwd is the shell's working directory as a file:// URI (OSC 7 or OSC 633;P;Cwd=).
 	Cwd(uri string)
+	// Mark is a mark of shell integration (OSC 133), for viewers whose window has the screen's size
+	// only; it is not in Data. It may have cursor movement around it, which changes nothing.
+	Mark(p []byte)
 	// CommandDetection is called once, at the first shell-integration mark.
 	CommandDetection()
 	// PromptStart is called at OSC 633;A or 133;A.
@@ -62,6 +65,9 @@ func (Discard) Title(string) {}
 
 // Cwd drops it.
 func (Discard) Cwd(string) {}
+
+// Mark drops it.
+func (Discard) Mark([]byte) {}
 
 // CommandDetection drops it.
 func (Discard) CommandDetection() {}

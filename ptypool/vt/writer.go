@@ -16,6 +16,7 @@ type writer struct {
 	last      uint32    // the index of that style, plus 1; 0 if it may have none
 	over      bool      // drawing over what the terminal shows
 	aligned   bool      // exact columns matter more than whole clusters: see fitsSpread
+	marks     bool      // the marks of prompts are drawn: see Redraw.Marks
 }
 
 // csi appends CSI, the numbers and the final bytes.

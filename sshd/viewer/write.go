@@ -41,6 +41,13 @@ func (w *viewer) write(items []store.Item) error {
 			if err := b.add(act.Sequence); err != nil {
 				return err
 			}
+		case store.Mark:
+			if !w.draws {
+				continue
+			}
+			if err := b.add(act.Sequence); err != nil {
+				return err
+			}
 		case ahp.TerminalResized:
 			if w.draws { // its lines are wrapped anew
 				w.lost = true

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 
@@ -31,6 +32,17 @@ func (s watcherSink) Clipboard([]byte) {}
 
 // Notification sends a notification, which Data does not contain: it tells those who do not look.
 func (s watcherSink) Notification(p []byte, _ string) { s.output(p) }
+
+// Mark sends the end of a prompt, which begins no command and ends none. Where a prompt begins,
+// PromptStart sends a mark, and the other two are actions.
+func (s watcherSink) Mark(p []byte) {
+	if bytes.HasPrefix(p, promptEnd) {
+		s.output(p)
+	}
+}
+
+// promptEnd begins the mark OSC 133;B.
+var promptEnd = []byte("\x1b]133;B")
 
 // DrawsPictures returns false: watchers get boxes.
 func (s watcherSink) DrawsPictures() bool { return false }

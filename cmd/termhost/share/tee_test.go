@@ -220,7 +220,7 @@ func TestCommandsOfASharedShellAreTold(t *testing.T) {
 	tee := newTee(&bytes.Buffer{}, b, 80, 24, vt.Options{Nonce: "nonce"})
 	defer tee.close()
 	tee.Write([]byte("\x1b]633;A;nonce\x07$ \x1b]633;E;make;nonce\x07\x1b]633;C;nonce\x07out" +
-		"\x1b]633;D;2;nonce\x07\x1b]633;P;Cwd=/tmp;nonce\x07\x1b]633;A;nonce\x07$ "))
+		"\x1b]633;D;2;nonce\x07\x1b]633;P;Cwd=/tmp;nonce\x07\x1b]633;A;nonce\x07$ \x1b]133;B\x07"))
 	var got []string
 	for {
 		p, _ := b.next()
@@ -236,7 +236,7 @@ func TestCommandsOfASharedShellAreTold(t *testing.T) {
 			got = append(got, fmt.Sprintf("finished %d", *a.ExitCode))
 		}
 	}
-	want := `"\x1b]133;A\a$ " executed make "out" finished 2 "\x1b]7;file:///tmp\a\x1b]133;A\a$ "`
+	want := `"\x1b]133;A\a$ " executed make "out" finished 2 "\x1b]7;file:///tmp\a\x1b]133;A\a$ \x1b]133;B\a"`
 	if text := strings.Join(got, " "); text != want {
 		t.Errorf("sent was\n%s, want\n%s", text, want)
 	}
