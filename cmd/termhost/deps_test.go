@@ -97,7 +97,7 @@ func mayImport() map[string][]string {
 		"cmd/termhost/hostlock":   {"ptypool/statefile"},
 		"cmd/termhost/local":      {"ahp/commandline", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},
 		"cmd/termhost/logs":       {"authz", "ptypool/statefile"},
-		"cmd/termhost/man":        {"sshd/verbs"},
+		"cmd/termhost/man":        {"ptypool/vt", "sshd/verbs"},
 		"cmd/termhost/mcpproxy":   {"ahp", "cmd/termhost/sshcmd"},
 		"cmd/termhost/notify":     {"ahp", "ahp/host", "ptypool/proctag", "ptypool/statefile"},
 		"cmd/termhost/processors": {"ptypool/ticks"},

@@ -11,6 +11,7 @@ import (
 
 	"termhost/ahp/spelling"
 	"termhost/sshd/verbs"
+	"termhost/sshd/verbs/helptext"
 )
 
 // The exit codes of every command, unless it passes on another program's.
@@ -83,7 +84,8 @@ func ownCommands() []command {
 			benchmark},
 		{"completion", "bash|zsh|fish", "print a shell's completion of these commands", completion},
 		{"man", "[TOPIC]",
-			"print the manual page, for `man -l -`, or what there is to know about a TOPIC",
+			"show the manual page, or what there is to know about a TOPIC, in $PAGER, less or " +
+				"more; into a pipe or a file print its source, that of the page for `man -l -`",
 			manual},
 		{"version", "[--json]", "print the version", printVersion},
 		{"help", "[COMMAND]", "show this, or explain a command", help},
@@ -103,7 +105,8 @@ func main() {
 // run runs the command that args begin with, and returns the exit code.
 func run(args []string, std stdio) int {
 	if len(args) == 0 {
-		return fail(std, exitUsage, "no command", "termhost help lists them")
+		printHelp(std.out)
+		return exitOK
 	}
 	if args[0] == "-c" {
 		var err error
@@ -160,7 +163,9 @@ func help(c *call) int {
 	}
 	own := func(o command) bool { return o.name == about.name }
 	if slices.ContainsFunc(ownCommands(), own) {
-		fmt.Fprintf(c.std.out, "usage: termhost %s %s\n%s\n", about.name, about.usage, about.help)
+		use := &call{command: about, std: c.std}
+		use.printUsage()
+		fmt.Fprint(c.std.out, helptext.Text("", "", about.help))
 		return exitOK
 	}
 	verbs.WriteHelp(c.std.out, about.name)
@@ -173,8 +178,8 @@ func printHelp(out io.Writer) {
 		"people attach with ssh, agents over WebSocket.\n\n")
 	list := func(commands []command) {
 		for _, c := range commands {
-			usage := strings.TrimSpace(c.name + " " + c.usage)
-			fmt.Fprintf(w, "  termhost %s\n      %s\n", usage, c.help)
+			w.WriteString(helptext.Usage("  termhost ", c.name+" "+c.usage))
+			w.WriteString(helptext.Text("      ", "      ", c.help))
 		}
 	}
 	list(ownCommands())
@@ -214,7 +219,7 @@ func (c *call) usageLine() string { return "usage: termhost " + c.name + " " + c
 
 // printUsage prints the usage, which the user has asked for, and returns the exit code.
 func (c *call) printUsage() int {
-	fmt.Fprintln(c.std.out, c.usageLine())
+	fmt.Fprint(c.std.out, helptext.Usage("usage: termhost ", c.name+" "+c.usage))
 	return exitOK
 }
 

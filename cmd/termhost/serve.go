@@ -193,10 +193,7 @@ func (s *server) untilStopped(sigs signals, file *config.File, std stdio) (os.Si
 			asks := sig == syscall.SIGINT || sig == syscall.SIGQUIT
 			if asks && interactive && n > 0 && time.Since(asked) > confirmTime {
 				asked = time.Now()
-				// The terminal has shown ^C, with no line break.
-				fmt.Fprintf(std.out, "\n%s; ^C again within %d s ends %s\n",
-					count(n, "terminal is running", "terminals are running"),
-					confirmTime/time.Second, choose(n, "it", "them"))
+				io.WriteString(std.out, s.askAgain(n))
 				continue
 			}
 			s.logStop(sig, n, std.out)
@@ -205,6 +202,20 @@ func (s *server) untilStopped(sigs signals, file *config.File, std stdio) (os.Si
 			return nil, err
 		}
 	}
+}
+
+// askAgain answers a first ^C, which would end n terminals, and says what ends only the host, if
+// something does.
+func (s *server) askAgain(n int) string {
+	// The terminal has shown ^C, with no line break.
+	text := fmt.Sprintf("\n%s; ^C again within %d s ends %s\n",
+		count(n, "terminal is running", "terminals are running"),
+		confirmTime/time.Second, choose(n, "it", "them"))
+	if s.leaves(syscall.SIGTERM) {
+		text += fmt.Sprintf("To stop the host and keep %s for the next `termhost serve`: kill %d\n",
+			choose(n, "it", "them"), os.Getpid())
+	}
+	return text
 }
 
 // logStop logs the signal that ends the host, and tells the user if n terminals end with it.

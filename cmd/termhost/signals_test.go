@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -134,7 +135,8 @@ func TestInterruptAtATerminal(t *testing.T) {
 	h := serveAtTTY(t)
 	h.ssh("new", "-d", "-n", "one", "--", "exec sleep 1234")
 	h.interrupt()
-	h.sees(asksAgain)
+	h.sees(asksAgain + fmt.Sprintf("\r\n"+
+		"To stop the host and keep it for the next `termhost serve`: kill %d\r\n", h.cmd.Process.Pid))
 	h.ssh("peek", "one")
 	h.interruptToTheEnd()
 	h.ends()

@@ -65,7 +65,7 @@ func WriteHelp(w io.Writer, name string) {
 	local := Caller{Local: true}
 	for _, c := range table() {
 		if c.name == name {
-			_, _ = io.WriteString(w, local.told(c.explained()))
+			_, _ = io.WriteString(w, c.explained(local.told))
 		}
 	}
 }

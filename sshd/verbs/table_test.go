@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"termhost/ptypool/vt/width"
+	"termhost/sshd/verbs/helptext"
 )
 
 var flagInUsage = regexp.MustCompile(`(?:^|[\[| ])--?([A-Za-z][A-Za-z0-9-]*)`)
@@ -37,7 +40,8 @@ func TestUsageNamesEveryFlagAndNoOther(t *testing.T) {
 func TestHelpOfAVerbExplainsItsFlags(t *testing.T) {
 	r := newRunner(t)
 	for command, want := range map[string]string{
-		"new --help": `usage: termhost new [--on BOX|LABEL,...] [-n NAME] [-C DIR] [-d] [--guard] [--record] [--label K=V]... [-- CMD ARGS...]
+		"new --help": `usage: termhost new [--on BOX|LABEL,...] [-n NAME] [-C DIR] [-d] [--guard] [--record]
+        [--label K=V]... [-- CMD ARGS...]
 make a terminal and attach to it (-d: print its NAME instead)
   -C DIR         the folder DIR that its program starts in
   -d             print its NAME instead of attaching to it
@@ -51,8 +55,10 @@ for example:
   termhost new -n build -C ~/src -- make -j4
   termhost new -d -n server -- ./serve
 `,
-		"wait -h": `usage: termhost wait [--match REGEX] [--idle D] [--command] [--blocked] [--all] [--timeout D] NAME... | -l SEL
-wait for a line, a pause, a command, a question or the end of the first NAME (--all: the last), print which if there are several, and exit with its status; 255: the connection or the host is lost
+		"wait -h": `usage: termhost wait [--match REGEX] [--idle D] [--command] [--blocked] [--all] [--timeout D]
+        NAME... | -l SEL
+wait for a line, a pause, a command, a question or the end of the first NAME (--all: the last),
+print which if there are several, and exit with its status; 255: the connection or the host is lost
   --all          of several, until the last of them, not the first
   --blocked      until its program waits for somebody to type
   --command      until no command is running in its shell
@@ -76,6 +82,19 @@ for example:
 		var b strings.Builder
 		if WriteHelp(&b, name); b.String() != want {
 			t.Errorf("without a host: %s", b.String())
+		}
+	}
+}
+
+// Whatever help says behind ssh fits into a window of 100 columns.
+func TestHelpOfEveryVerbFitsIntoAWindow(t *testing.T) {
+	r := newRunner(t)
+	for _, c := range table() {
+		behindSSH := c.explained(func(text string) string { return text })
+		for line := range strings.Lines(behindSSH + r.run(t, "", "help "+c.name).stdout) {
+			if width.String(strings.TrimSuffix(line, "\n")) > helptext.Columns {
+				t.Errorf("%s: too long: %s", c.name, line)
+			}
 		}
 	}
 }

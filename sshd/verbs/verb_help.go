@@ -7,6 +7,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ptypool/keyboard"
+	"termhost/sshd/verbs/helptext"
 )
 
 // defineHelp prints the verbs, or explains one.
@@ -23,7 +24,7 @@ func defineHelp(*flag.FlagSet) func(*invocation) int {
 func (v *invocation) helpOf(name string) int {
 	for _, c := range table() {
 		if c.name == name {
-			return v.printed(v.stdout, nil, []byte(v.told(c.explained())))
+			return v.printed(v.stdout, nil, []byte(c.explained(v.told)))
 		}
 	}
 	return v.unknown(name, name)
@@ -91,23 +92,26 @@ func (v *invocation) verbsOf(g group) (list []verb) {
 	return list
 }
 
-// explained returns the verb's usage, flags and examples.
-func (c verb) explained() string {
+// explained returns the verb's usage, flags and examples, in lines that told has adapted to the
+// peer.
+func (c verb) explained(told func(string) string) string {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	c.define(flags)
 	var b strings.Builder
-	fmt.Fprintf(&b, "usage: %s\n%s\n", c.synopsis(), c.help)
+	b.WriteString(helptext.Usage("usage: ", told(c.synopsis())))
+	b.WriteString(helptext.Text("", "", told(c.help)))
 	flags.VisitAll(func(f *flag.Flag) {
 		value, help := flag.UnquoteUsage(f)
 		shape := strings.TrimSpace(dashed(f.Name) + " " + value)
-		fmt.Fprintf(&b, "  %-*s  %s\n", flagColumn, shape, help)
+		first := fmt.Sprintf("  %-*s  ", flagColumn, shape)
+		b.WriteString(helptext.Text(first, strings.Repeat(" ", len(first)), told(help)))
 	})
 	if who := c.who(); who != "" {
 		fmt.Fprintf(&b, "for %s\n", who)
 	}
 	b.WriteString("for example:\n")
 	for _, e := range c.examples {
-		fmt.Fprintf(&b, "  %s\n", e)
+		fmt.Fprintf(&b, "  %s\n", told(e))
 	}
 	return b.String()
 }
