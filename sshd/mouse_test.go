@@ -37,7 +37,7 @@ func TestThePixelsOfTheHoldersWindowAreTheProgramsMouseAndSizes(t *testing.T) {
 		cells.sees("ready")
 		if c.width > 0 {
 			cells.typeIn("\x1bP>|a terminal\x1b\\\x1b[?62c")
-			cells.sees("\x1b[?1016$p\x1b[c")
+			cells.sees("\x1b[?1016$p\x1b[?2027$p\x1b[c")
 			c.says += "\x1b[?62c"
 		}
 		cells.typeIn(c.says + "\x1b[<0;13;3M")

@@ -48,6 +48,7 @@ type Attach struct {
 	pixels     Pixels // of it
 	theme      *theme // nil: unknown
 	cellMouse  bool   // the viewer's terminal cannot report the mouse in pixels
+	clusters   *bool  // it knows mode 2027; nil: that is unknown
 	inPixels   bool   // it does now
 	// progressOver: see ProgressOver.
 	progressOver bool

@@ -118,7 +118,7 @@ const defaultScrollbackBytes = 1 << 20
 func (h *Host) screen(term string) vt.Options {
 	most := cmp.Or(h.cfg().ScrollbackBytes, defaultScrollbackBytes)
 	return vt.Options{
-		Version: h.cfg().Version, Term: term, Pictures: true,
+		Version: h.cfg().Version, Term: term, Pictures: true, CharacterWidths: true,
 		ScrollbackLines: most, ScrollbackBytes: most,
 	}
 }

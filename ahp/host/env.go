@@ -204,6 +204,9 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 		Env:    h.environment(shell, term, o),
 		TTYVar: o.TTYVar, VT: h.screen(term),
 	}
+	if o.Exact { // the program asks the peer's terminal
+		s.VT.CharacterWidths = false
+	}
 	if s.Dir == "" {
 		s.Dir = h.homeDir()
 	}

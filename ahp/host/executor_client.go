@@ -74,6 +74,7 @@ func (e *clientExecutor) start(t *Terminal, o CreateOptions) error {
 		return err
 	}
 	t.origin.screen = h.screen("")
+	t.origin.screen.CharacterWidths = false // the program has asked the owner's terminal
 	err := h.run(t, o.conn, func() error {
 		_, err := h.pool.Virtual(o.Cols, o.Rows, t.origin.screen, events{t})
 		return err

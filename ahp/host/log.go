@@ -39,7 +39,7 @@ func (l *terminalLog) keep() {
 	s := t.ch.Summary()
 	l.outline = journal.Outline{
 		Title: s.Title, Renamed: t.renamed, Cwd: s.Cwd, Cols: s.Cols, Rows: s.Rows,
-		Pixels: t.viewers.pixels,
+		Pixels: t.viewers.pixels, Clusters: !t.origin.screen.CharacterWidths,
 		Holder: storedHolder(t.keyboard.holder), Decided: true,
 	}
 	if h.folders == "" {
@@ -153,6 +153,18 @@ func (l *terminalLog) recordPixels(px Pixels) {
 	l.outline.Pixels = px
 	if l.end == nil {
 		l.recordEvent(journal.Event{Pixels: &px}, l.when())
+	}
+}
+
+// recordClusters logs whether mode 2027 is known, if that changes: what is printed is measured by
+// that.
+func (l *terminalLog) recordClusters(on bool) {
+	if on == l.outline.Clusters || l.t.kept.replay != nil {
+		return
+	}
+	l.outline.Clusters = on
+	if l.end == nil {
+		l.recordEvent(journal.Event{Clusters: &on}, l.when())
 	}
 }
 

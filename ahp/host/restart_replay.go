@@ -147,7 +147,9 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 	screen := t.term.Screen()
 	screen.SetPixels(o.Pixels.Width, o.Pixels.Height)
 	screen.Feed([]byte(s.Marks), nil)
+	screen.SetClusters(true) // which it is drawn with
 	screen.Feed(s.Redraw, nil)
+	screen.SetClusters(o.Clusters)
 	screen.Feed([]byte(s.Modes), nil)
 	if last := o.Last; first && last != nil && !last.Over {
 		t.commands.running, t.commands.startedAt = last.ID, last.Began
@@ -187,6 +189,9 @@ func (rp *replay) Event(payload []byte) {
 	ev, a := journal.ParseEvent(payload)
 	if px := ev.Pixels; px != nil {
 		t.term.Screen().SetPixels(px.Width, px.Height)
+	}
+	if on := ev.Clusters; on != nil {
+		t.measure(*on)
 	}
 	if ev.Parsed || a == nil {
 		return

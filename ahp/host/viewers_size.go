@@ -47,6 +47,9 @@ func (v *viewers) fit() {
 		}
 	}
 	screen.SetCellMouse(a.cellMouse)
+	if a.clusters != nil {
+		t.setClusters(*a.clusters)
+	}
 	t.giveSize(a.cols, a.rows, a.pixels)
 	v.fitMouse()
 }

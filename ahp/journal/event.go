@@ -30,6 +30,8 @@ type Event struct {
 	// Pixels is the size of the window from now on, in pixels, by which pictures are measured; nil:
 	// it does not change.
 	Pixels *ptypool.Pixels `json:"pixels,omitempty"`
+	// Clusters is whether mode 2027 is known from now on; nil: it does not change.
+	Clusters *bool `json:"clusters,omitempty"`
 }
 
 // Encode returns the payload of an Event record.

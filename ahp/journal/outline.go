@@ -16,7 +16,8 @@ type Outline struct {
 	Cols    int    `json:"cols"`
 	Rows    int    `json:"rows"`
 
-	Pixels ptypool.Pixels `json:"pixels,omitzero"` // of the window
+	Pixels   ptypool.Pixels `json:"pixels,omitzero"`    // of the window
+	Clusters bool           `json:"clusters,omitempty"` // mode 2027 is known
 
 	Holder    Holder     `json:"holder"`
 	Loans     *Loans     `json:"loans,omitempty"` // nil: the claim is not on loan

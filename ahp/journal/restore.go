@@ -124,6 +124,9 @@ func (d *Description) follow(rec termlog.Record) bool {
 		if ev.Pixels != nil {
 			d.Outline.Pixels = *ev.Pixels
 		}
+		if ev.Clusters != nil {
+			d.Outline.Clusters = *ev.Clusters
+		}
 		if a != nil {
 			d.Outline.Apply(a, ev, rec.Time)
 		}

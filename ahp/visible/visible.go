@@ -111,7 +111,7 @@ func (w *writer) add(r rune, raw string) {
 		w.sign(control(r))
 	case unseen(r):
 		w.sign(number(r))
-	case width.Of(r).Cells() > 0:
+	case width.Of(r).Cells() > 0 || unicode.Is(unicode.Hangul, r): // parts of syllables
 		w.literal(raw)
 		w.marks = maxMarks
 	case w.marks > 0 && unicode.Is(unicode.M, r):

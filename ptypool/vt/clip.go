@@ -62,7 +62,7 @@ func (w *writer) row(y int, cells []cell, cols int) {
 func (s *Screen) AppendPicture(dst []byte, cols, rows int) []byte {
 	m := &s.model
 	w := writer{tb: &m.table, dst: dst}
-	w.str("\x1b[?2026h\x1b[0m\x1b[?2027h")
+	w.str("\x1b[?2026h\x1b[0m" + clustersOff)
 	x, y := m.drawPart(&w, cols, rows)
 	w.csi("H", y, x)
 	w.str(modeString(m.modes.has(modeCursor), 25) + "\x1b[?2026l")

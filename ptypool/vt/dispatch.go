@@ -47,11 +47,11 @@ func (s *Screen) apply(seq []byte) verdict {
 		s.output.primary()
 	case 'c': // RIS
 		s.fullReset()
-		v = keep
-		if s.overProgress(true) == replace { // not every terminal resets it
-			s.output.repl = append(s.output.repl, "\x1bc"...)
-			v = replace
-		}
+		s.output.repl = s.output.repl[:0]
+		s.overProgress(true) // not every terminal resets it
+		// Most that know mode 2027 set it.
+		s.output.repl = append(s.output.repl, "\x1bc"+clustersOff...)
+		v = replace
 	default:
 		v = keepIf(s.model.escapeSeq(seq))
 	}

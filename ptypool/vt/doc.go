@@ -64,8 +64,10 @@
 //
 // The package follows xterm's control sequences (invisible-island.net/xterm/ctlseqs) and the VT510
 // manual; tests compare the screen with xterm.js over random output and recordings of real
-// programs. Their differences are listed at xtermOutput in gen_test.go. Grapheme clusters and
-// widths are those of package width (Unicode annexes 11 and 29), with mode 2027 set at first.
+// programs. Their differences are listed at xtermOutput in gen_test.go. Widths are those of package
+// width: a character takes as many cells as wcwidth of the GNU C library says, so that the screen
+// and readline agree. Grapheme clusters (Unicode annex 29) are measured in mode 2027 only, which a
+// program must set (Contour's "Terminal Unicode Core").
 //
 // The package does no I/O, starts no goroutine and has no clock.
 package vt

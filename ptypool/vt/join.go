@@ -5,8 +5,8 @@ import "termhost/ptypool/vt/width"
 // join adds r, which takes w cells by itself, to the character before the cursor if they make one
 // grapheme cluster, and reports whether it did. A character without width always joins, even an
 // erased cell, which then counts as a space, because a redraw draws some erased cells as spaces.
-// With mode 2027 off nothing else joins, as in terminals that measure each character by itself
-// (wcwidth).
+// With mode 2027 off nothing else joins: each character is measured by itself, as programs do it
+// with wcwidth.
 func (m *model) join(r rune, w int) bool {
 	x := m.cur.x
 	if !m.cur.wrap {
@@ -20,7 +20,7 @@ func (m *model) join(r rune, w int) bool {
 		x--
 	}
 	c := cells[x]
-	if w > 0 && (c&(cellRune|cellCluster) == 0 || m.last == 0 || !m.modes.has(modeGraphemes)) {
+	if w > 0 && (c&(cellRune|cellCluster) == 0 || m.last == 0 || !m.modes.clusters()) {
 		return false
 	}
 	var buf [maxCluster + 8]byte
@@ -39,7 +39,7 @@ func (m *model) join(r rune, w int) bool {
 	}
 	c = cells[x] // clusterID may have renumbered
 	cells[x] = c&^(cellRune|cellFill) | cellCluster | cell(id)
-	if takes > 1 && c&cellWide == 0 && m.modes.has(modeGraphemes) && whole {
+	if takes > 1 && c&cellWide == 0 && m.modes.clusters() && whole {
 		m.widen(cells, x)
 	}
 	return true

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Clusters take the cells that package width gives them, split or not, and keep their text.
+// In mode 2027 clusters take the cells that package width gives them, split or not, and keep their
+// text.
 func TestCharactersOfAClusterShareACell(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -16,7 +17,7 @@ func TestCharactersOfAClusterShareACell(t *testing.T) {
 	} {
 		for i := range len(c.text) {
 			v := New(20, 2, Options{})
-			v.Feed([]byte(c.text[:i]), nil)
+			v.Feed([]byte("\x1b[?2027h"+c.text[:i]), nil)
 			v.Feed([]byte(c.text[i:]), nil)
 			if v.model.cur.x != c.x {
 				t.Errorf("%+q: cursor at %d, want %d", c.text, v.model.cur.x, c.x)
@@ -25,11 +26,6 @@ func TestCharactersOfAClusterShareACell(t *testing.T) {
 				t.Errorf("%+q: text %+q", c.text, got)
 			}
 		}
-	}
-	v := New(20, 2, Options{})
-	v.Feed([]byte("\x1b[?2027l👩\u200d👧❤️"), nil)
-	if v.model.cur.x != 5 {
-		t.Errorf("without mode 2027: cursor at %d", v.model.cur.x)
 	}
 }
 
@@ -43,22 +39,23 @@ func TestClustersSurviveARedrawInATerminalWithoutMode2027(t *testing.T) {
 		family + "      column", "| " + family + "   | end |",
 	}
 	for _, scrollback := range []int{0, -1} {
-		live, v := New(30, 8, Options{}), New(30, 8, Options{ScrollbackLines: 100})
-		live.Feed([]byte("\x1b[?2027l"), nil)
+		v := New(30, 8, Options{ScrollbackLines: 100})
+		v.Feed([]byte("\x1b[?2027h"), nil)
 		for _, line := range lines {
 			v.Feed([]byte(line+"\r\n"), nil)
 			if scrollback != 0 {
 				v.Feed([]byte("\x1b[8H\n\x1b[7H"), nil) // it leaves the screen
 			}
 		}
-		drawn := string(v.AppendRedraw(nil, Redraw{Scrollback: scrollback}))
+		drawn := strings.NewReplacer("\x1b[?2027h", "", "\x1b[?2027l", "").Replace(
+			string(v.AppendRedraw(nil, Redraw{Scrollback: scrollback})))
 		for _, line := range []string{family + " ok", "👍🏽 ok", "b👍🏽c ❤️ d", "👍🏽👍🏽" + family + family} {
 			if !strings.Contains(drawn, line) {
 				t.Errorf("scrollback %d: %q is not in %q", scrollback, line, drawn)
 			}
 		}
 		late := New(30, 40, Options{})
-		late.Feed([]byte("\x1b[?2027l"+strings.NewReplacer("\x1b[?2027h", "", "\x1b[?2027l", "").Replace(drawn)), nil)
+		late.Feed([]byte(strings.NewReplacer("\x1b[?2027h", "", "\x1b[?2027l", "").Replace(drawn)), nil)
 		got := string(late.AppendText(nil, false))
 		for _, want := range []string{family + " ok\n", family + "  column\n", "👍🏽👍🏽" + family + family + "\n"} {
 			if scrollback == 0 && !strings.Contains(got, want) {
@@ -68,17 +65,19 @@ func TestClustersSurviveARedrawInATerminalWithoutMode2027(t *testing.T) {
 	}
 	// The same holds in a window of another size.
 	v := New(30, 8, Options{})
-	v.Feed([]byte(family+" ok\r\n"), nil)
+	v.Feed([]byte("\x1b[?2027h"+family+" ok\r\n"), nil)
 	drawn := string(v.AppendRedraw(nil, Redraw{Cols: 25, Rows: 5}))
 	late := New(25, 5, Options{})
-	late.Feed([]byte("\x1b[?2027l"+strings.ReplaceAll(drawn, "\x1b[?2027h", "")), nil)
+	late.Feed([]byte(strings.ReplaceAll(drawn, "\x1b[?2027h", "")), nil)
 	if got := string(late.AppendText(nil, false)); !strings.HasPrefix(got, family+" ok\n") {
 		t.Errorf("clipped: %q", got)
 	}
 	// A row that would not fit, and the cursor's, are aligned.
 	v = New(10, 4, Options{})
-	v.Feed([]byte(family+"12345678\r\n"+family+" $ "), nil)
-	if drawn := string(v.AppendRedraw(nil, Redraw{})); !strings.Contains(drawn, family+"\x1b[3G12345678") ||
+	v.Feed([]byte("\x1b[?2027h"+family+"12345678\r\n"+family+" $ "), nil)
+	drawn = strings.NewReplacer("\x1b[?2027h", "", "\x1b[?2027l", "").Replace(
+		string(v.AppendRedraw(nil, Redraw{})))
+	if !strings.Contains(drawn, family+"\x1b[3G12345678") ||
 		!strings.Contains(drawn, family+"\x1b[3G $") {
 		t.Errorf("not aligned: %q", drawn)
 	}

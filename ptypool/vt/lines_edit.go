@@ -168,7 +168,16 @@ func (l *lineText) split() {
 		return
 	}
 	for p := l.text; len(p) > 0; {
-		n, cells := width.Cluster(p)
+		n, cells := 0, 0
+		for n < len(p) { // a character, and those without width behind it
+			r, size := utf8.DecodeRune(p[n:])
+			if own := width.Of(r).Cells(); n > 0 && own > 0 {
+				break
+			} else {
+				cells += own
+			}
+			n += size
+		}
 		l.cells = append(l.cells, string(p[:n]))
 		if cells > 1 {
 			l.cells = append(l.cells, "")

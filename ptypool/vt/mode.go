@@ -27,9 +27,9 @@ const (
 	modeInsert                          // 4 IRM
 	modeNewline                         // 20 LNM
 
-	// defaultModes are those set at power-up. Grapheme clustering is among them: most terminals in
-	// use always cluster, and a program can turn it off.
-	defaultModes = modeWrap | modeCursor | modeGraphemes
+	// defaultModes are those set at power-up. Grapheme clusters are not among them: readline and
+	// most programs measure each character by itself.
+	defaultModes = modeWrap | modeCursor
 )
 
 // privateModes are the modes of CSI ? h and l that are plain flags; setMode and modes.setPrivate
@@ -42,7 +42,7 @@ var privateModes = [...]struct {
 }{
 	{1, modeCursorKeys}, {5, modeReverse}, {7, modeWrap}, {12, modeBlink}, {25, modeCursor},
 	{45, modeReverseWrap}, {66, modeKeypad}, {67, modeBackarrow}, {1004, modeFocus},
-	{1007, modeAltScroll}, {2004, modePaste}, {2026, modeSync}, {2027, modeGraphemes},
+	{1007, modeAltScroll}, {2004, modePaste}, {2026, modeSync},
 }
 
 // privateFlag returns the flag of a private mode, or 0.
@@ -75,6 +75,7 @@ type modes struct {
 	mouseEncoding uint16  // the current mouse encoding: 0, 1005, 1006 or 1015
 	pixelMouse    bool    // the program has set 1016; the encoding is that of 1006
 	knowsPixels   bool    // 1016 is known now
+	knowsClusters bool    // 2027 is
 	cursorStyle   uint8   // DECSCUSR 0..6
 	modifyOther   uint8   // XTMODKEYS resource 4, modifyOtherKeys: 0..2
 	kittyUsed     bool    // the program has ever set kitty's keyboard flags
@@ -121,6 +122,9 @@ func (m *modes) setPrivate(n int, on bool) (known bool) {
 		if m.mouseEncoding = 0; on {
 			m.mouseEncoding = 1006
 		}
+	case 2027:
+		m.set(modeGraphemes, on)
+		return m.knowsClusters
 	case 2031: // the host sends these reports: viewers' terminals are not told
 		m.set(modeTheme, on)
 		return false
@@ -136,6 +140,9 @@ func (m *modes) setPrivate(n int, on bool) (known bool) {
 // inPixels reports whether the program gets the positions of the mouse in pixels.
 func (m *modes) inPixels() bool { return m.pixelMouse && m.knowsPixels }
 
+// clusters reports whether grapheme clusters are measured, and not characters (mode 2027).
+func (m *modes) clusters() bool { return m.knowsClusters && m.has(modeGraphemes) }
+
 // state returns whether a mode is set, and whether it is known.
 func (m *modes) state(n int, private bool) (on, known bool) {
 	if !private {
@@ -149,6 +156,8 @@ func (m *modes) state(n int, private bool) (on, known bool) {
 		return m.mouseEncoding == uint16(n) && !m.inPixels(), true
 	case 1016:
 		return m.pixelMouse, m.knowsPixels
+	case 2027:
+		return m.has(modeGraphemes), m.knowsClusters
 	case 2031:
 		return m.has(modeTheme), true
 	}

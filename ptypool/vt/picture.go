@@ -195,7 +195,7 @@ func (p *Picture) follow(s *Screen) {
 // draw draws the rows [from, to) where they differ. Comparing all cells takes a microsecond or two.
 func (p *Picture) draw(w *writer, from, to int) {
 	m := p.of.shown()
-	clusters := false // the terminal is in mode 2027
+	off := !m.modes.clusters() // the terminal is not in mode 2027
 	for y := range p.rows {
 		r := &p.rows[y]
 		if y < from || y >= to {
@@ -211,9 +211,9 @@ func (p *Picture) draw(w *writer, from, to int) {
 		if r.known && r.plain && plain {
 			w.changes(y, r.cells, is)
 		} else {
-			if !clusters {
-				w.str("\x1b[?2027h")
-				clusters = true
+			if !off {
+				w.str(clustersOff)
+				off = true
 			}
 			w.row(y, m.part(p.x, p.y+y, p.cols), p.cols)
 		}
@@ -221,8 +221,8 @@ func (p *Picture) draw(w *writer, from, to int) {
 		r.aligned = w.aligned
 	}
 	w.style(style{}, hyperlink{})
-	if clusters && !m.modes.has(modeGraphemes) {
-		w.str("\x1b[?2027l")
+	if off && m.modes.clusters() {
+		w.str(clustersOn)
 	}
 }
 
@@ -235,7 +235,7 @@ func (p *Picture) drawModes(w *writer) {
 	m.modes.resetKeys(w)
 	w.drawKeyboard(kittyStack{m.grid.kitty.flags()})
 	w.str(modeString(m.modes.has(modeReverse), 5))
-	w.str(modeString(m.modes.has(modeGraphemes), 2027))
+	w.str(modeString(m.modes.clusters(), 2027))
 	w.dst = s.AppendOwnColors(w.dst)
 	s.colors.draw(w)
 	m.modes.drawKeys(w)

@@ -74,7 +74,7 @@ func TestTheMouseIsInPixelsUntilAnotherModeIsSet(t *testing.T) {
 		"\x1b[?1016;1006h":             {false, 1006, "\x1b[?1006;1006h"},
 		"\x1b[?1016h\x1b[?1016l":       {false, 0, "\x1b[?1006h\x1b[?1006l"},
 		"\x1b[?1016h\x1b[?1006l":       {false, 0, "\x1b[?1006h\x1b[?1006l"},
-		"\x1b[?1016h\x1bc":             {false, 0, "\x1b[?1006h\x1bc"},
+		"\x1b[?1016h\x1bc":             {false, 0, "\x1b[?1006h\x1bc\x1b[?2027l"},
 		"\x1b[?1016h\x1b[?1000;25l":    {true, 1006, "\x1b[?1006h\x1b[?1000;25l"},
 		"\x1b[?9999;1016;25h":          {true, 1006, "\x1b[?1006;25h"},
 		"\x1b[1016h\x1b[?1015;1016;5l": {false, 0, "\x1b[?1015;1006;5l"},

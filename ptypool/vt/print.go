@@ -93,7 +93,7 @@ func (m *model) printRune(r rune) {
 	c := width.Of(r)
 	last := m.lastClass
 	m.lastClass = c
-	w := c.Cells()
+	w := m.cellsOf(c)
 	if (w == 0 || c.MayJoin(last)) && m.join(r, w) {
 		return
 	}
@@ -102,6 +102,14 @@ func (m *model) printRune(r rune) {
 	}
 	m.last = r
 	m.put(cell(r), w)
+}
+
+// cellsOf returns how many cells a character of class c takes if it joins no other.
+func (m *model) cellsOf(c width.Class) int {
+	if m.modes.clusters() {
+		return c.InCluster()
+	}
+	return c.Cells()
 }
 
 // put writes a cell of width w at the cursor and advances it.
@@ -151,6 +159,6 @@ func (m *model) repeat(r rune, n int) {
 	}
 	n = min(n, m.width) // more would cost too much for so little output
 	for range n {
-		m.put(cell(r), width.Of(r).Cells())
+		m.put(cell(r), m.cellsOf(width.Of(r)))
 	}
 }

@@ -35,7 +35,7 @@ func TestProgressIsGoneWithItsProgram(t *testing.T) {
 		"\x1b]633;C;n0nce\a" + set + "^C\x1b]633;D;130;n0nce\a$ ": set + "^C" + over + "$ ",
 		"\x1b]633;C;n0nce\a" + set + "^C\x1b]633;A;n0nce\a$ ":     set + "^C" + over + "$ ",
 		"\x1b]633;C;n0nce\a" + set + "^C\x1b]633;C;n0nce\a":       set + "^C" + over,
-		set + "\x1bcx": set + over + "\x1bcx",
+		set + "\x1bcx": set + over + "\x1bc\x1b[?2027lx",
 		// A prompt may show some, and no program can forge the end of another.
 		"\x1b]633;D;1;n0nce\a" + set + "\x1b]633;A;n0nce\a$ ": set + "$ ",
 		"\x1b]633;C;n0nce\a" + set + "\x1b]633;D\a":           set,

@@ -73,8 +73,8 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 	} else {
 		w.str("\x1b[0m" + resetInput)
 		m.modes.resetKeys(&w)
+		w.str(clustersOff)
 	}
-	w.str("\x1b[?2027h")
 	w.over = true
 	if w.marks = exact && r.Marks; exact {
 		_, joined := m.drawHistory(&w, &r, &s.model.history, printsFirst(&m.main.rows[0]))
@@ -99,7 +99,7 @@ func (s *Screen) AppendAlternate(dst []byte) []byte {
 	w.str("\x18\x1b[?2026h")
 	m.modes.resetKeys(&w)
 	s.resetShown(&w, nil)
-	w.str("\x1b[H \r\x1b[?2027h")
+	w.str("\x1b[H \r")
 	w.over = true
 	m.drawRows(&w, &m.alt, false)
 	w.drawKeyboard(m.alt.kitty)
@@ -130,7 +130,7 @@ func (s *Screen) AppendBack(dst []byte, rows []int) (back []byte, ok bool) {
 		return dst, false
 	}
 	w := writer{tb: &m.table, dst: dst, over: true}
-	w.str("\x18\x1b[?2026h" + resetWriting + resetMargins + "\x1b[?2027h")
+	w.str("\x18\x1b[?2026h" + resetWriting + resetMargins)
 	for from, to := range m.lines(rows) {
 		w.csi("H", from+1, 1)
 		m.drawPiece(&w, m.grid, from, to, false)
@@ -178,8 +178,8 @@ func (s *Screen) endRedraw(w *writer, m *model, live bool) []byte {
 
 // endSequence is endRedraw without colours and modes for input.
 func (s *Screen) endSequence(w *writer, m *model, live bool) []byte {
-	if !m.modes.has(modeGraphemes) {
-		w.str("\x1b[?2027l")
+	if m.modes.clusters() {
+		w.str(clustersOn)
 	}
 	if !live || !m.modes.has(modeSync) {
 		w.str(string(frameEnd))
@@ -308,7 +308,7 @@ func (m *model) drawPiece(w *writer, g *grid, from, to int, joined bool) {
 // drawn.
 func (w *writer) drawFill(fill, first cell) {
 	w.styleOf(fill)
-	cluster := first&cellCluster != 0
+	cluster := onlyCluster(string(w.tb.text(nil, first)), true)
 	w.leaveColumn(cluster)
 	if !cluster && first.style() != fill.style() {
 		w.dst = w.tb.text(w.dst, first)

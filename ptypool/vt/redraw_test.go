@@ -159,8 +159,8 @@ func TestRestoreLeavesTheTerminalSane(t *testing.T) {
 		viewer.Feed(v.AppendRestore(nil), nil)
 		s := &viewer.model
 		s.modes.set(modeAltScroll|modeGraphemes, true)
-		want := modes{on: defaultModes | modeAltScroll, touched: s.modes.touched,
-			kittyUsed: s.modes.kittyUsed, modifyUsed: s.modes.modifyUsed}
+		want := modes{on: defaultModes | modeAltScroll | modeGraphemes, touched: s.modes.touched,
+			kittyUsed: s.modes.kittyUsed, modifyUsed: s.modes.modifyUsed, knowsClusters: true}
 		if s.altShown() || s.modes != want || s.pen != (style{}) || s.grid.kitty.flags() != 0 ||
 			s.main.top != 0 || s.main.bottom != s.height()-1 ||
 			s.cur.charsets != powerUpCursor.charsets ||

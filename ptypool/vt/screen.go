@@ -38,6 +38,9 @@ type Options struct {
 	// The caller calls Tick and Due.
 	HideFrames bool
 
+	// CharacterWidths: mode 2027 is unknown until SetClusters says otherwise.
+	CharacterWidths bool
+
 	// Pictures has the screen keep the pictures that the program draws, for [Screen.Image].
 	Pictures bool
 }
@@ -79,6 +82,7 @@ func New(cols, rows int, o Options) *Screen {
 	t := &Screen{queries: newQueries(&o), shell: shell{nonce: o.Nonce},
 		pictures: pictures{keeps: o.Pictures}, frame: frame{hides: o.HideFrames}}
 	t.model.init(clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows), &o)
+	t.model.modes.knowsClusters = !o.CharacterWidths
 	return t
 }
 

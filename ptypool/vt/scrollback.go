@@ -95,23 +95,25 @@ func (h *historyWriter) markHead(line *lineReader) (inner []innerMark) {
 }
 
 // char draws the character that line has read last.
-func (h *historyWriter) char(line *lineReader, text []byte, width int) {
-	if h.filled && width == 1 { // something else has taken the wide character's place
+func (h *historyWriter) char(line *lineReader, text []byte, cells int) {
+	r, n := utf8.DecodeRune(text)
+	cluster := n < len(text) || cells > 1 && width.Of(r) == width.Flag
+	if h.filled && cells == 1 { // something else has taken the wide character's place
 		h.str(" ")
 		h.x++
 	}
 	h.filled = false
-	if h.x+width > h.cols {
+	if h.x+cells > h.cols {
 		if h.x < h.cols {
 			h.style(line.st, line.hyperlink)
-			h.leaveColumn(utf8.RuneCount(text) > 1)
+			h.leaveColumn(onlyCluster(string(text), true))
 		}
 		h.x, h.lines, h.colored = 0, h.lines+1, line.st.bg != 0
 	}
-	h.x += width
+	h.x += cells
 	h.style(line.st, line.hyperlink)
-	if r, n := utf8.DecodeRune(text); n < len(text) {
-		h.cluster(string(text), width > 1)
+	if cluster {
+		h.cluster(string(text), cells > 1)
 	} else {
 		h.dst = append(h.dst, text...)
 		if !disputedRune(r) {

@@ -18,11 +18,16 @@ const (
 	// resetDrawing resets styles and drawing modes to their defaults. resetMargins resets the
 	// margins, which also homes the cursor.
 	resetDrawing = "\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[?5;45l\x1b[?7h\x1b[4;20l" + resetCharsets +
-		"\x1b[?5W"
+		clustersOff + "\x1b[?5W"
 	resetMargins = "\x1b[?6l\x1b[r"
 
 	// resetWriting is resetDrawing for what decides how text is written, and no more.
-	resetWriting = "\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[?7h\x1b[4;20l" + resetCharsets
+	resetWriting = "\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[?7h\x1b[4;20l" + resetCharsets +
+		clustersOff
+
+	// clustersOn and clustersOff set and reset mode 2027. Terminals without it ignore both.
+	clustersOn  = "\x1b[?2027h"
+	clustersOff = "\x1b[?2027l"
 
 	// leaveAlternate shows the main screen, and does not move the cursor there.
 	leaveAlternate = "\x1b[?1049h\x1b[?1049l"
@@ -58,9 +63,7 @@ func (s *Screen) AppendRestore(dst []byte) []byte {
 	if m.modes.touched&modeAltScroll != 0 {
 		w.str("\x1b[?1007h") // most terminals begin with it on
 	}
-	if m.modes.touched&modeGraphemes != 0 {
-		w.str("\x1b[?2027h")
-	}
+	w.str(clustersOn) // as in most terminals that know the mode
 	return w.dst
 }
 

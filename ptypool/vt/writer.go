@@ -159,6 +159,8 @@ func (w *writer) cells(cells []cell, x0 int, full bool) {
 			continue
 		case c&cellCluster != 0:
 			w.cluster(w.tb.clusters[c&cellRune], c&cellWide != 0)
+		case halfFlag(c):
+			w.cluster(string(rune(c&cellRune)), true)
 		default:
 			w.dst = w.tb.text(w.dst, c)
 		}
@@ -203,19 +205,8 @@ func (w *writer) spreadOf(c cell) int {
 	return spread(w.tb.clusters[c&cellRune], own)
 }
 
-// spread is spreadOf for a cluster's text, which takes own cells. Emoji modifiers (Unicode annex
-// 51, 1.4.4) are wide by themselves.
-func spread(text string, own int) int {
-	apart := 0
-	for _, r := range text {
-		if r >= 0x1f3fb && r <= 0x1f3ff {
-			apart += 2
-		} else {
-			apart += width.Of(r).Cells()
-		}
-	}
-	return max(0, apart-own)
-}
+// spread is spreadOf for a cluster's text, which takes own cells.
+func spread(text string, own int) int { return max(0, width.String(text)-own) }
 
 // disputed reports whether terminals disagree on how wide a cell's text is.
 func disputed(c cell) bool {
@@ -234,9 +225,14 @@ func disputedRune(r rune) bool {
 	return true
 }
 
+// halfFlag reports whether a cell has a regional indicator alone that was printed in mode 2027.
+func halfFlag(c cell) bool {
+	return c&(cellCluster|cellWide) == cellWide && width.Of(rune(c&cellRune)) == width.Flag
+}
+
 // leaveColumn blanks the last column, where the cursor is, before a wide character that wraps to
-// the next line: not every terminal does so by itself. A cluster's first character might fit in the
-// column, so for a cluster the column is filled with a space.
+// the next line: not every terminal does so by itself. The first character of a cluster might fit
+// in the column, so for what shares a cell in mode 2027 only the column is filled with a space.
 func (w *writer) leaveColumn(cluster bool) {
 	if cluster {
 		w.str(" ")
@@ -245,25 +241,20 @@ func (w *writer) leaveColumn(cluster bool) {
 	w.str("\x1b[K")
 }
 
-// cluster draws a grapheme cluster. Mode 2027 is set while drawing, except for a cluster that was
-// printed with the mode off, of a character and others without width: it may take another number of
-// cells, and is drawn with the mode off.
+// cluster draws several characters that share a cell. Mode 2027 is off while drawing, except for
+// what its characters would not draw by themselves.
 func (w *writer) cluster(text string, wide bool) {
-	if width.String(text) > 1 != wide && onlyExtended(text) {
-		w.str("\x1b[?2027l" + text + "\x1b[?2027h")
+	if onlyCluster(text, wide) {
+		w.str(clustersOn + text + clustersOff)
 		return
 	}
 	w.str(text)
 }
 
-// onlyExtended reports whether all but the first character of text have no width.
-func onlyExtended(text string) bool {
-	for i, r := range text {
-		if i > 0 && width.Of(r).Cells() > 0 {
-			return false
-		}
-	}
-	return true
+// onlyCluster reports whether text, which shares a cell, does so in mode 2027 only.
+func onlyCluster(text string, wide bool) bool {
+	first, n := utf8.DecodeRuneInString(text)
+	return width.String(text[n:]) > 0 || width.Of(first).Cells() > 1 != wide
 }
 
 // separate prevents the next character from joining the one before in the last column, where moving
@@ -274,7 +265,7 @@ func (w *writer) separate() {
 }
 
 // wouldJoin reports whether a terminal might make one cluster of two neighbours. Here they are two,
-// because the program did not print one right after the other, or printed them with mode 2027 off.
+// because mode 2027 is off, or the program did not print one right after the other.
 func (w *writer) wouldJoin(a, b cell) bool {
 	last, first := rune(a&cellRune), rune(b&cellRune)
 	if a&cellCluster != 0 {

@@ -23,10 +23,10 @@ const (
 // support") and for its name (XTVERSION).
 const askKind = "\x1b]99;i=termhost:p=?;\x1b\\\x1b[>q"
 
-// askMouse asks a terminal whether it can report the mouse in pixels (DECRQM of mode 1016). Only
-// one that has said its name is asked: macOS's Terminal, which does not, prints a part of the
-// question.
-const askMouse = "\x1b[?1016$p"
+// askModes asks a terminal whether it can report the mouse in pixels, and measure grapheme clusters
+// (DECRQM of modes 1016 and 2027). Only one that has said its name is asked: macOS's Terminal,
+// which does not, prints a part of the question.
+const askModes = "\x1b[?1016$p\x1b[?2027$p"
 
 // askLast asks a terminal for its attributes (DA1). Every terminal answers that, so all answers
 // have come then.
@@ -48,10 +48,11 @@ type answers struct {
 	known  [3]bool
 	colors [3]vt.RGB
 
-	// mouse is whether it reports the mouse in pixels. until is how many answers to DA1 come before
-	// one that has not said so cannot: one or, if it is asked when it has said its name, two.
-	mouse mouseAnswer
-	until int
+	// pixelMouse is whether it reports the mouse in pixels, and clusters whether it knows mode
+	// 2027. until is how many answers to DA1 come before one that has not said so cannot: one or,
+	// if it is asked when it has said its name, two.
+	pixelMouse, clusters ability
+	until                int
 
 	notifier notifyBy // how it shows notifications; notifyBell: it has not said
 	pictures pictureForm
@@ -68,10 +69,9 @@ func (c *answers) what(p []byte) bool {
 	case bytes.HasPrefix(p, []byte("\x1b]99;")):
 		c.notifier = notify99
 	case bytes.HasPrefix(p, []byte("\x1b[?1016;")):
-		c.mouse = cellMouse
-		if state := p[len("\x1b[?1016;")]; state >= '1' && state <= '3' { // set, reset, always set
-			c.mouse = pixelMouse
-		}
+		c.pixelMouse = knowsMode(p[len("\x1b[?1016;")])
+	case bytes.HasPrefix(p, []byte("\x1b[?2027;")):
+		c.clusters = knowsMode(p[len("\x1b[?2027;")])
 	case bytes.HasPrefix(p, []byte("\x1bP>|")):
 		c.until = 2
 		c.pictures = pictureFormOf(string(p[len("\x1bP>|"):]))
@@ -79,24 +79,43 @@ func (c *answers) what(p []byte) bool {
 			c.notifier = by
 		}
 	case isKind(p):
-		if c.until--; c.until > 0 || c.mouse != mouseUnknown {
+		if c.until--; c.until > 0 {
 			return false
 		}
-		c.mouse = cellMouse
+		mouse, clusters := c.pixelMouse.settle(), c.clusters.settle()
+		return mouse || clusters
 	default:
 		return false
 	}
 	return true
 }
 
-// mouseAnswer is what a terminal reports of the mouse.
-type mouseAnswer int
+// ability is whether a terminal can do something.
+type ability int
 
 const (
-	mouseUnknown mouseAnswer = iota // it has not answered: it is believed to report pixels
-	pixelMouse
-	cellMouse // cells only
+	unknown ability = iota // it has not answered
+	able
+	unable
 )
+
+// knowsMode returns what the state of a mode in an answer to DECRQM says: set, reset and always set
+// are those of modes that the terminal knows.
+func knowsMode(state byte) ability {
+	if state >= '1' && state <= '3' {
+		return able
+	}
+	return unable
+}
+
+// settle is called when no answer comes any more, and reports whether there was none.
+func (a *ability) settle() (news bool) {
+	if *a != unknown {
+		return false
+	}
+	*a = unable
+	return true
+}
 
 // color takes an answer to askColors.
 func (c *answers) color(p []byte) bool {

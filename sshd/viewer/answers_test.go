@@ -53,24 +53,47 @@ func TestATerminalSaysHowItNotifies(t *testing.T) {
 func TestATerminalSaysWhatItReportsOfTheMouse(t *testing.T) {
 	const name, last = "\x1bP>|foot(1.20.0)\x1b\\", "\x1b[?62;4c"
 	for _, c := range []struct {
-		want    mouseAnswer
+		want    ability
 		answers []string
 	}{
-		{mouseUnknown, nil},
-		{cellMouse, []string{last}}, // it is not asked
-		{mouseUnknown, []string{name, last}},
-		{cellMouse, []string{name, last, last}},
-		{cellMouse, []string{name, last, "\x1b[?1016;0$y", last}},
-		{cellMouse, []string{name, last, "\x1b[?1016;4$y", last}},
-		{pixelMouse, []string{name, last, "\x1b[?1016;2$y", last, last}},
-		{pixelMouse, []string{last, name, last, last, "\x1b[?1016;1$y"}}, // the first is of others
+		{unknown, nil},
+		{unable, []string{last}}, // it is not asked
+		{unknown, []string{name, last}},
+		{unable, []string{name, last, last}},
+		{unable, []string{name, last, "\x1b[?1016;0$y", last}},
+		{unable, []string{name, last, "\x1b[?1016;4$y", last}},
+		{able, []string{name, last, "\x1b[?1016;2$y", last, last}},
+		{able, []string{last, name, last, last, "\x1b[?1016;1$y"}}, // the first is of others
 	} {
 		var got answers
 		for _, a := range c.answers {
 			got.note([]byte(a))
 		}
-		if got.mouse != c.want {
-			t.Errorf("%q: %d, want %d", c.answers, got.mouse, c.want)
+		if got.pixelMouse != c.want {
+			t.Errorf("%q: %d, want %d", c.answers, got.pixelMouse, c.want)
+		}
+	}
+}
+
+func TestATerminalSaysWhetherItMeasuresClusters(t *testing.T) {
+	const name, last = "\x1bP>|ghostty 1.2.0\x1b\\", "\x1b[?62;22;52c"
+	for _, c := range []struct {
+		want    ability
+		answers []string
+	}{
+		{unable, []string{last}}, // it is not asked
+		{unknown, []string{name, last}},
+		{unable, []string{name, last, last}},
+		{unable, []string{name, last, "\x1b[?1016;2$y", "\x1b[?2027;0$y", last}},
+		{able, []string{name, last, "\x1b[?1016;2$y", "\x1b[?2027;2$y", last}},
+		{able, []string{name, last, "\x1b[?2027;3$y", last}},
+	} {
+		var got answers
+		for _, a := range c.answers {
+			got.note([]byte(a))
+		}
+		if got.clusters != c.want {
+			t.Errorf("%q: %d, want %d", c.answers, got.clusters, c.want)
 		}
 	}
 }

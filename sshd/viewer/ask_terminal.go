@@ -24,7 +24,7 @@ type inquiry struct {
 	asks  bool // it may be asked: the terminal and the Options let it. It does not change.
 	begun bool // it was asked what it is
 	stale bool // it is to be asked for its colours
-	named bool // and about the mouse, having said its name
+	named bool // and about its modes, having said its name
 	// themed: it was asked for them before, and tells when it turns dark or light.
 	themed bool
 }
@@ -66,7 +66,7 @@ func (w *viewer) recolor() {
 	}
 }
 
-// moreQuestions returns what asks for the colours if they may have changed, and about the mouse.
+// moreQuestions returns what asks for the colours if they may have changed, and about modes.
 func (w *viewer) moreQuestions() (text string) {
 	q := &w.inquiry
 	if q.stale {
@@ -74,7 +74,7 @@ func (w *viewer) moreQuestions() (text string) {
 	}
 	if q.named {
 		q.named = false
-		text += askMouse
+		text += askModes
 	}
 	if text != "" {
 		w.s.questions().ask()
@@ -108,7 +108,7 @@ func (w *viewer) noteAnswer(p []byte) {
 		return
 	}
 	w.setTheme()
-	w.setMouse()
+	w.setAbilities()
 	if bytes.HasPrefix(p, []byte("\x1bP>|")) {
 		select {
 		case w.named <- struct{}{}:
@@ -139,9 +139,14 @@ func (w *viewer) setTheme() {
 	}
 }
 
-// setMouse tells the terminal whether the viewer's reports the mouse in cells only. The input
-// loop's lock is held.
-func (w *viewer) setMouse() { w.a.SetCellMouse(w.answers.mouse == cellMouse) }
+// setAbilities tells the terminal what the viewer's can do: it is believed to report the mouse in
+// pixels until it is known. The input loop's lock is held.
+func (w *viewer) setAbilities() {
+	w.a.SetCellMouse(w.answers.pixelMouse == unable)
+	if known := w.answers.clusters; known != unknown {
+		w.a.SetClusters(known == able)
+	}
+}
 
 // awaitAnswers waits a little for late answers: after the end they would be typed at the viewer's
 // own shell.

@@ -105,6 +105,7 @@ var answerForms = [...]answerForm{
 	{"\x1b]99;i=termhost:p=?;", isTextPart, stringEnds},
 	{"\x1bP>|", isTextPart, stringEnds},
 	{"\x1b[?1016;", isNumberPart, []string{"$y"}},
+	{"\x1b[?2027;", isNumberPart, []string{"$y"}},
 	{"\x1b[?", isNumberPart, []string{"c"}},
 }
 

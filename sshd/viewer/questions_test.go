@@ -3,7 +3,7 @@ package viewer
 import "testing"
 
 func TestWhatWasAskedForIsKnownByItsForm(t *testing.T) {
-	answers := []string{answer10, answer11, answer12, "\x1b]11;#112233\a", "\x1b[?62;22;52c", "\x1b[?1016;2$y",
+	answers := []string{answer10, answer11, answer12, "\x1b]11;#112233\a", "\x1b[?62;22;52c", "\x1b[?1016;2$y", "\x1b[?2027;2$y",
 		"\x1b]99;i=termhost:p=?;a=focus,report:p=title,body\x1b\\", "\x1bP>|kitty(0.36.4)\x1b\\"}
 	others := []string{"\x1b]11;rgb:1212/x", "\x1b]11;rgb:0/0/0\x1b[", "\x1b]4;1;", "\x1b[?6y",
 		"\x1b[A", "\x1bP0", "\x1bP>|a\r", "\x1b]99;i=other", "\x1b\x1b", "\x1b[?1c1", "a"}

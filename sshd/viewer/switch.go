@@ -94,7 +94,7 @@ func (l *inputLoop) swap(n *next, text string) {
 	l.giveTo(n.a)
 	l.over = false
 	l.w.setTheme()
-	l.w.setMouse()
+	l.w.setAbilities()
 }
 
 // arriving says, besides text, what the person can do where the viewer is now.

@@ -12,7 +12,7 @@ import (
 
 	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
-	"termhost/ptypool/vt/width"
+	"termhost/ptypool/vt"
 )
 
 // TestThePageShowsATerminal is the one test of the page that a plain go test runs.
@@ -69,11 +69,16 @@ func TestThePageDrawsCharactersAsWideAsTheHost(t *testing.T) {
 	for _, text := range strings.Split(strings.TrimSpace(widthCorpus), "\n") {
 		quoted, err := json.Marshal(strings.TrimSuffix(text, "|"))
 		hosttest.Check(t, err)
-		got := eval[int](p, fmt.Sprintf(module("widths.js")+`.then(({Widths}) => { const w = new Widths(); let total = 0, state = 0;
-			for (const c of %s) { const next = w.charProperties(c.codePointAt(0), state);
-				total += (next >> 1 & 3) - (next & 1 ? state >> 1 & 3 : 0); state = next } return total })`, quoted))
-		if want := width.String(strings.TrimSuffix(text, "|")); got != want {
-			t.Errorf("%q takes %d cells in the page and %d on the host", text, got, want)
+		for mode, clusters := range map[string]bool{"\x1b[?2027l": false, "\x1b[?2027h": true} {
+			got := eval[int](p, fmt.Sprintf(module("widths.js")+`.then(({Widths}) => { const w = new Widths(); let total = 0, state = 0;
+				w.clusters = %v;
+				for (const c of %s) { const next = w.charProperties(c.codePointAt(0), state);
+					total += (next >> 1 & 3) - (next & 1 ? state >> 1 & 3 : 0); state = next } return total })`, clusters, quoted))
+			screen := vt.New(200, 1, vt.Options{})
+			screen.Feed([]byte(mode+strings.TrimSuffix(text, "|")), nil)
+			if want, _, _ := screen.Cursor(); got != want {
+				t.Errorf("%q takes %d cells in the page and %d on the host; clusters: %v", text, got, want, clusters)
+			}
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (s State) Next(c Class) (next State, joins bool) {
 	switch c {
 	case Control:
 		return begin, false
-	case Extend, ZWJ, Spacing, WideSpacing:
+	case Extend, ZWJ, Spacing, WideSpacing, Modifier:
 		return s.afterExtend(c), s != begin
 	case Prepended:
 		next = prepended
@@ -63,7 +63,7 @@ func (s State) Next(c Class) (next State, joins bool) {
 // afterExtend returns the state after a character of class c that joins the cluster before it.
 func (s State) afterExtend(c Class) State {
 	switch {
-	case s == pictograph && c == Extend:
+	case s == pictograph && (c == Extend || c == Modifier):
 		return pictograph
 	case s == pictograph && c == ZWJ:
 		return tied
@@ -92,7 +92,7 @@ func (c Class) MayJoin(last Class) bool {
 func Cluster(p []byte) (n, cells int) {
 	r, n := utf8.DecodeRune(p)
 	first := Of(r)
-	cells = first.Cells()
+	cells = first.InCluster()
 	s, _ := begin.Next(first)
 	for n < len(p) {
 		r, size := utf8.DecodeRune(p[n:])
@@ -115,19 +115,18 @@ func Cluster(p []byte) (n, cells int) {
 	return n, min(cells, 2)
 }
 
-// String returns how many cells s takes on one line. Escape sequences count as text.
+// String returns how many cells s takes on one line, with each character by itself: a terminal that
+// measures clusters needs no more. Escape sequences count as text.
 func String(s string) int {
 	total := 0
-	for p := []byte(s); len(p) > 0; {
-		n, cells := Cluster(p)
-		total += cells
-		p = p[n:]
+	for _, r := range s {
+		total += Of(r).Cells()
 	}
 	return total
 }
 
 // Cut returns s if it takes at most most cells, or else as much of its beginning as fits together
-// with end, followed by end. Without room for end it returns "".
+// with end, followed by end. It cuts no cluster. Without room for end it returns "".
 func Cut(s string, most int, end string) string {
 	room := most - String(end)
 	if room < 0 {
@@ -135,9 +134,9 @@ func Cut(s string, most int, end string) string {
 	}
 	total, fits := 0, 0
 	for p := []byte(s); len(p) > 0; {
-		n, cells := Cluster(p)
-		p = p[n:]
-		if total += cells; total <= room {
+		n, _ := Cluster(p)
+		total += String(string(p[:n]))
+		if p = p[n:]; total <= room {
 			fits = len(s) - len(p)
 		}
 		if total > most {

@@ -23,7 +23,9 @@ const soon = 30;
  */
 export function newTerminal(options) {
   const term = new (library().Terminal)({ allowProposedApi: true, drawBoldTextInBrightColors: false, ...options });
-  term.unicode.register(new Widths());
+  const widths = new Widths();
+  term.unicode.register(widths);
+  widths.follow(term);
   term.unicode.activeVersion = 'termhost';
   swallowQueries(term);
   return term;

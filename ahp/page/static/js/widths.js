@@ -1,10 +1,12 @@
 // How many cells a character takes: as the host's screen has it (ptypool/vt/width), so that what is
-// drawn here has the shape that the program meant. The rules are those of Unicode annex 29.
+// drawn here has the shape that the program meant. Each is measured by itself, or with those that it
+// makes a grapheme cluster with (Unicode annex 29) in mode 2027.
 
 import { cells, runs } from './widths-table.js';
 
 const Control = 0, Extend = 3, ZWJ = 4, Picto = 5, WidePicto = 6, Flag = 7, Prepended = 8,
-  Spacing = 9, WideSpacing = 10, Leading = 11, Vowel = 12, Trailing = 13, Open = 14, Closed = 15;
+  Spacing = 9, WideSpacing = 10, Leading = 11, Vowel = 12, Trailing = 13, Open = 14, Closed = 15,
+  Modifier = 16;
 
 // What the text so far means for what may join it.
 const begin = 0, plain = 1, prepended = 2, leading = 3, vowel = 4, trailing = 5, halfFlag = 6,
@@ -16,7 +18,7 @@ const table = new Uint8Array(tableSize);
 const beyond = [];
 {
   let at = 0;
-  for (const [, count, letter] of runs.matchAll(/(\d+)([a-p])/g)) {
+  for (const [, count, letter] of runs.matchAll(/(\d+)([a-q])/g)) {
     const kind = letter.charCodeAt(0) - 97, end = at + Number(count);
     if (at < tableSize) table.fill(kind, at, Math.min(end, tableSize));
     if (end > tableSize) beyond.push({ start: at, kind });
@@ -45,8 +47,8 @@ function step(s, c) {
   const joins = s === prepended;
   switch (c) {
     case Control: return [begin, false];
-    case Extend: case ZWJ: case Spacing: case WideSpacing:
-      if (s === pictograph && c === Extend) return [pictograph, true];
+    case Extend: case ZWJ: case Spacing: case WideSpacing: case Modifier:
+      if (s === pictograph && (c === Extend || c === Modifier)) return [pictograph, true];
       if (s === pictograph && c === ZWJ) return [tied, true];
       return [plain, s !== begin];
     case Prepended: return [prepended, joins];
@@ -77,6 +79,21 @@ export function withoutLeading(text) {
 /** @implements {IUnicodeVersionProvider} */
 export class Widths {
   version = 'termhost';
+  clusters = false; // mode 2027
+
+  /**
+   * follow has the mode be the one that a terminal is told.
+   * @param {import('../vendor/xterm.mjs').Terminal} term
+   */
+  follow(term) {
+    for (const final of ['h', 'l']) {
+      term.parser.registerCsiHandler({ prefix: '?', final }, (params) => {
+        if (params.includes(2027)) this.clusters = final === 'h';
+        return false; // it may set others, too
+      });
+    }
+    term.parser.registerEscHandler({ final: 'c' }, () => this.clusters = false);
+  }
 
   /**
    * @param {number} cp
@@ -87,15 +104,15 @@ export class Widths {
   /**
    * charProperties is asked for each character, with what it has returned for the one before. Its
    * number has, from the lowest bit: whether the character joins; the cells of its cluster so far
-   * (2 bits); the state (4 bits) and the class of the cluster's first character (4 bits).
+   * (2 bits); the state (4 bits) and the class of the cluster's first character (5 bits).
    * @param {number} cp
    * @param {number} preceding
    */
   charProperties(cp, preceding) {
-    const c = classOf(cp), own = cells[c];
-    const before = (preceding >> 3) & 15, first = (preceding >> 7) & 15, had = (preceding >> 1) & 3;
+    const c = classOf(cp), own = c === Flag && this.clusters ? 2 : cells[c];
+    const before = (preceding >> 3) & 15, first = (preceding >> 7) & 31, had = (preceding >> 1) & 3;
     const [next, joins] = step(before, c);
-    if (!joins) {
+    if (!joins || !this.clusters) {
       // What takes no cell is kept with what is before it, and decides nothing.
       return own === 0 ? (c << 7) | (next << 3) | (had << 1) | 1 : (c << 7) | (next << 3) | (own << 1);
     }
