@@ -31,6 +31,7 @@ type Authority struct {
 
 	pages *pages
 	seen  roles
+	self  self
 
 	wake    chan struct{} // capacity 1: a new grant may expire before all others
 	renewed chan struct{} // capacity 1: the directory was replaced
@@ -153,10 +154,11 @@ func (a *Authority) AuthenticatePage(secret string, proof PageProof, remote net.
 	return a.tokenGrant(token, id, now)
 }
 
-// AuthenticateUID returns what a user id grants to a peer of the unix socket; see
-// [Directory.UIDPrincipal]. The caller has checked it against the kernel's peer credentials.
+// AuthenticateUID returns what a user id grants to a peer of the unix socket: the host's own user
+// is the person of [Directory.ForMe], and of others [Directory.UIDPrincipal] knows. The caller has
+// checked it against the kernel's peer credentials.
 func (a *Authority) AuthenticateUID(uid uint32) Grant {
-	return Grant{Principal: a.directory.Load().UIDPrincipal(uid), user: true, uid: uid}
+	return Grant{Principal: a.userPrincipal(uid), user: true, uid: uid}
 }
 
 func (a *Authority) keyGrant(id keys.Identity, now time.Time) (Grant, error) {
@@ -174,7 +176,7 @@ func (a *Authority) tokenGrant(token keys.Token, id keys.Identity, now time.Time
 	var key Principal
 	var err error
 	if uid, ok := token.OfUser(); ok {
-		key = a.directory.Load().UIDPrincipal(uid)
+		key = a.userPrincipal(uid)
 	} else if key, err = a.directory.Load().KeyPrincipal(id); err != nil {
 		return Grant{}, err
 	}

@@ -37,6 +37,7 @@ type Directory struct {
 	byFingerprint map[string]Entry
 	byUID         map[uint32]Principal
 	lines         []string
+	me            string // see ForMe
 }
 
 // NewDirectory checks the entries: names, roles, keys, and that no key belongs

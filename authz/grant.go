@@ -59,7 +59,7 @@ func (a *Authority) again(g Grant) (Grant, error) {
 		return g.assertedAgain()
 	}
 	if g.user {
-		if now := a.directory.Load().UIDPrincipal(g.uid); now.ID != g.Principal.ID ||
+		if now := a.userPrincipal(g.uid); now.ID != g.Principal.ID ||
 			now.Role != g.Principal.Role {
 			return Grant{}, ErrChanged
 		}

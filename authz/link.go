@@ -93,7 +93,7 @@ func (a *Authority) linkGrant(l keys.Link, now time.Time,
 	var id keys.Identity
 	var err error
 	if uid, ok := l.OfUser(); ok {
-		by = a.directory.Load().UIDPrincipal(uid)
+		by = a.userPrincipal(uid)
 	} else if id, err = still(); err == nil {
 		by, err = a.directory.Load().KeyPrincipal(id)
 	}

@@ -14,7 +14,7 @@ import (
 type Principal struct {
 	// ID is unique and stable: "SHA256:..." for a key or certificate (the
 	// fingerprint of the key), "SHA256:.../NAME" for a token minted with that
-	// key, "uid:N" for a peer of the unix socket whom no [[principal]] names. Claims, clientIds and
+	// key, "uid:N" for a peer of the unix socket who is no person with a key. Claims, clientIds and
 	// ownership are bound to it.
 	ID string `json:"id"`
 	// Name is what people see: the [[principal]] name or the key's comment, and KEYNAME/NAME for a

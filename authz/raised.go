@@ -37,7 +37,7 @@ func (a *Authority) roles() roles {
 		}
 	}
 	for _, uid := range []int{0, os.Geteuid()} { // the unix socket accepts nobody else
-		p := d.UIDPrincipal(uint32(uid))
+		p := a.userPrincipal(uint32(uid))
 		now[keys.UserPrefix+p.UID] = p
 	}
 	return now

@@ -43,7 +43,8 @@ func decidedOf(t *testing.T, do verbRunner) map[string]decided {
 func TestWhatPeopleDecideOnAFullDiskOutlivesTheHost(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, "4m")
-	start, _, do := keptHost(t, fmt.Sprintf("\nstate_dir = %q\n", disk))
+	// The host's user, who makes the terminals, is not the person who takes a keyboard by ssh.
+	start, _, do := keptHost(t, fmt.Sprintf("\nstate_dir = %q\npeople.me = \"another\"\n", disk))
 	h := start()
 	for _, name := range []string{"on", "off", "renamed", "agents"} {
 		args := []string{"new", "-d", "-n", name, "--", "cat"}

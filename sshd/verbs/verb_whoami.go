@@ -18,9 +18,9 @@ func (v *invocation) whoami(asJSON bool) int {
 			Name        string `json:"name"`
 			Role        string `json:"role"`
 			Fingerprint string `json:"fingerprint"`
-		}{p.Name, p.Role.String(), p.Fingerprint})
+		}{p.Name, p.Role.String(), p.KeyOf()})
 	}
-	writeTable(v.stdout, [][]string{{p.Name, p.Role.String(), p.Fingerprint}}, 0)
+	writeTable(v.stdout, [][]string{{p.Name, p.Role.String(), p.KeyOf()}}, 0)
 	if p.ReadOnly {
 		fmt.Fprintln(v.stdout, "this key may only list and read")
 	}

@@ -46,10 +46,10 @@ type Keys struct {
 	lines []string // the key lines of the configuration in force; used by setPrincipals only
 }
 
-// directoryOf returns the directory of the configuration's principals.
-func directoryOf(principals []config.Principal) (*authz.Directory, error) {
+// directoryOf returns the directory of a configuration's people.
+func directoryOf(cfg config.Config) (*authz.Directory, error) {
 	var entries []authz.Entry
-	for _, p := range principals {
+	for _, p := range cfg.Principals {
 		role, err := authz.ParseRole(p.Role)
 		if err != nil {
 			return nil, err
@@ -64,13 +64,17 @@ func directoryOf(principals []config.Principal) (*authz.Directory, error) {
 		}
 		entries = append(entries, e)
 	}
-	return authz.NewDirectory(entries)
+	d, err := authz.NewDirectory(entries)
+	if err != nil {
+		return nil, err
+	}
+	return d.ForMe(cfg.People.Me), nil
 }
 
 // setPrincipals puts other principals in force, and ends connections that they do not allow. It
 // must not be called concurrently.
-func (a *Keys) setPrincipals(principals []config.Principal) error {
-	directory, err := directoryOf(principals)
+func (a *Keys) setPrincipals(cfg config.Config) error {
+	directory, err := directoryOf(cfg)
 	if err != nil {
 		return err
 	}
@@ -84,7 +88,19 @@ func (a *Keys) setPrincipals(principals []config.Principal) error {
 	a.Authority.SetDirectory(directory)
 	a.directory.Store(directory)
 	a.lines = fresh
-	return a.Ring.SetLines(fresh)
+	if err := a.Ring.SetLines(fresh); err != nil {
+		return err
+	}
+	a.warnOfMe(cfg)
+	return nil
+}
+
+// warnOfMe logs it if the configuration names nobody as the host's own user.
+func (a *Keys) warnOfMe(cfg config.Config) {
+	me := a.Authority.AuthenticateUID(uint32(os.Geteuid())).Principal
+	if cfg.People.Me != "" && me.KeyOf() == "" {
+		a.log.Warn("people.me is nobody whose key is accepted", "me", cfg.People.Me)
+	}
 }
 
 // Open reads all keys, and opens the audit log. If nobody could log in on a first run, it makes a
@@ -110,7 +126,7 @@ func Open(cfg config.Config, log *slog.Logger) (*Keys, error) {
 		}
 		a.Identity, a.First = key.Path, first
 	}
-	directory, err := directoryOf(cfg.Principals)
+	directory, err := directoryOf(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +174,7 @@ func Open(cfg config.Config, log *slog.Logger) (*Keys, error) {
 		Ring: a.Ring, Tokens: tokens, Invitations: invitations, Links: links,
 		Directory: directory, PageKey: pageKey, Clock: time.Now, Log: log, Audit: a.Audit.Logger,
 	})
+	a.warnOfMe(cfg)
 	if a.Ring.Empty() {
 		log.Warn("nobody can log in: no key is authorised", "files", cfg.SSH.AuthorizedKeysFiles)
 	}
@@ -196,12 +213,12 @@ func HostKeys(cfg config.Config) ([]gossh.Signer, error) {
 // After an error nothing has changed.
 func (a *Keys) Configure(old, next config.Config) error {
 	before, after := a.files(old.SSH), a.files(next.SSH)
-	switch samePeople := reflect.DeepEqual(old.Principals, next.Principals); {
+	switch same := samePeople(old, next); {
 	case !reflect.DeepEqual(before, after):
-	case samePeople:
+	case same:
 		return nil
 	default:
-		return a.setPrincipals(next.Principals)
+		return a.setPrincipals(next)
 	}
 	// A key of a file that no principal names is an admin's. So files are removed before the
 	// principals change, and added after that.
@@ -210,7 +227,7 @@ func (a *Keys) Configure(old, next config.Config) error {
 	both.TrustedUserCAFiles = common(before.TrustedUserCAFiles, after.TrustedUserCAFiles)
 	err := a.Ring.SetFiles(both)
 	if err == nil {
-		err = a.setPrincipals(next.Principals)
+		err = a.setPrincipals(next)
 	}
 	if err == nil {
 		err = a.Ring.SetFiles(after)
@@ -219,7 +236,12 @@ func (a *Keys) Configure(old, next config.Config) error {
 		return nil
 	}
 	// If the old configuration is refused now as well, fewer keys are in force, not more.
-	return errors.Join(err, a.setPrincipals(old.Principals), a.Ring.SetFiles(before))
+	return errors.Join(err, a.setPrincipals(old), a.Ring.SetFiles(before))
+}
+
+// samePeople reports whether two configurations name the same people.
+func samePeople(a, b config.Config) bool {
+	return reflect.DeepEqual(a.Principals, b.Principals) && a.People == b.People
 }
 
 // errNobody refuses a configuration.
@@ -231,12 +253,11 @@ var errNobody = errors.New("with it nobody could log in any more: it names no ke
 // keys that the files had may still be in force. A file that Configure would refuse is not
 // StaysOpen's business.
 func (a *Keys) StaysOpen(old, next config.Config) error {
-	same := reflect.DeepEqual(a.files(old.SSH), a.files(next.SSH)) &&
-		reflect.DeepEqual(old.Principals, next.Principals)
+	same := reflect.DeepEqual(a.files(old.SSH), a.files(next.SSH)) && samePeople(old, next)
 	if same || a.Ring.Empty() {
 		return nil
 	}
-	directory, err := directoryOf(next.Principals)
+	directory, err := directoryOf(next)
 	if err != nil {
 		return err
 	}

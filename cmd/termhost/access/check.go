@@ -11,7 +11,7 @@ import (
 // Check returns why [Open] would refuse the files of a configuration, as far as that can be told
 // without making one; nil: it would not.
 func Check(cfg config.Config) error {
-	directory, err := directoryOf(cfg.Principals)
+	directory, err := directoryOf(cfg)
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,9 @@ func (c *Config) check(uid int, r *report) {
 	c.checkFleet(r)
 	c.checkNotify(r)
 	c.checkPrincipals(r)
+	if c.People.Me != "" {
+		checkPrincipalName(r, "people.me", c.People.Me, nil)
+	}
 	if c.StateDir == "" {
 		r.add("state_dir", "is empty: name a folder, or leave the key out")
 	}

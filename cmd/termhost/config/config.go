@@ -35,6 +35,7 @@ type Config struct {
 	Terminal    Terminal    `toml:"terminal"`
 	MCP         MCP         `toml:"mcp"`
 	Fleet       Fleet       `toml:"fleet"`
+	People      People      `toml:"people"`
 	Notify      []Notify    `toml:"notify"`
 	Principals  []Principal `toml:"principal"`
 }
@@ -146,6 +147,11 @@ type Terminal struct {
 	Attention        bool              `toml:"attention"`
 	AttentionAfter   Duration          `toml:"attention_after"`
 	QuietAfter       Duration          `toml:"quiet_after"` // 0: nothing is marked
+}
+
+// People is the [people] table: who is who.
+type People struct {
+	Me string `toml:"me"` // the person that the host's own user is; "": the only one there is
 }
 
 // Principal is one [[principal]] entry: a name and a role for keys and users of this machine.
