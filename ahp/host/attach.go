@@ -23,6 +23,9 @@ type AttachOptions struct {
 	// Plain: the viewer types, but draws nothing. First is empty, and Redraw returns the output
 	// that is retained. Its Cols and Rows are 0 while the size of its window is unknown.
 	Plain bool
+	// Keys says whether the viewer's own terminal has kitty's keyboard protocol. With
+	// [vt.KeysAsked] the viewer calls SetKittyKeys when that has answered.
+	Keys vt.KittyKeys
 
 	quiet bool // nobody looks: the attach is for a wait, or to read a log
 	blind bool // the caller pulls nothing
@@ -49,7 +52,8 @@ type Attach struct {
 	theme      *theme // nil: unknown
 	cellMouse  bool   // the viewer's terminal cannot report the mouse in pixels
 	clusters   *bool  // it knows mode 2027; nil: that is unknown
-	inPixels   bool   // it does now
+	keys       vt.KittyKeys
+	inPixels   bool // it does now
 	// progressOver: see ProgressOver.
 	progressOver bool
 	scrolled     uint64          // viewers.scrolled() when the viewer was sent output last

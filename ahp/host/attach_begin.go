@@ -3,9 +3,11 @@ package host
 import (
 	"context"
 	"slices"
+	"time"
 
 	"termhost/ahp/store"
 	"termhost/authz"
+	"termhost/ptypool/vt"
 )
 
 // Attach shows t. The caller writes first, before anything that it pulls: a redraw for a window,
@@ -28,6 +30,7 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 	}
 	a = &Attach{
 		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, pixels: o.Pixels,
+		keys:  o.Keys,
 		sub:   h.store.NewSubscriber(true),
 		notes: make(chan Note, noteBacklog), asking: make(chan struct{}, 1), since: h.now(),
 		kicked: make(chan struct{}), calls: make(chan struct{}, 1),
@@ -71,6 +74,9 @@ func (a *Attach) begin() (first []byte, err error) {
 		return nil, err
 	}
 	a.joinLocked()
+	if a.keys == vt.KeysAsked {
+		time.AfterFunc(keysTime, a.settleKeys)
+	}
 	switch {
 	case a.opts.blind:
 	case a.opts.Plain:

@@ -1,5 +1,7 @@
 package host
 
+import "termhost/ptypool/vt"
+
 // viewers is who looks at a terminal through a window. It is guarded by the Term's lock.
 type viewers struct {
 	t *Terminal
@@ -11,8 +13,9 @@ type viewers struct {
 	pixels  Pixels    // of the window whose size the terminal gets next
 	// mousePixels: the program got the mouse in pixels when the terminal was fitted last.
 	mousePixels bool
-	pulledBack  uint64 // lines of scrollback that resizes brought back to the screen
-	untold      *Note  // of the program, which nobody has seen; nil: there is none
+	keys        vt.KittyKeys // what the terminal that is followed has, or the last one had
+	pulledBack  uint64       // lines of scrollback that resizes brought back to the screen
+	untold      *Note        // of the program, which nobody has seen; nil: there is none
 }
 
 // tellOf tells all windows what the program does, or else the first that comes: a program may have

@@ -50,6 +50,7 @@ func (v *viewers) fit() {
 	if a.clusters != nil {
 		t.setClusters(*a.clusters)
 	}
+	v.fitKeys(a.keys)
 	t.giveSize(a.cols, a.rows, a.pixels)
 	v.fitMouse()
 }

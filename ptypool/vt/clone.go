@@ -12,6 +12,7 @@ func (s *Screen) Clone() *Screen {
 	c.flood.line = nil
 	c.parser.held = slices.Clone(s.parser.held)
 	c.output.repl = nil
+	c.output.keys.held = slices.Clone(s.output.keys.held)
 	c.titles.stack = slices.Clone(s.titles.stack)
 	c.colors.palette = maps.Clone(s.colors.palette)
 	c.pictures.copyParts()

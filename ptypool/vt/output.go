@@ -13,6 +13,8 @@ type output struct {
 	repl []byte // what replaces a sequence in Data
 
 	tail [utf8.UTFMax - 1]byte // the last bytes of Data
+
+	keys keyQuery // answers that wait
 }
 
 // verdict says what happens to a sequence in Data.
@@ -80,6 +82,3 @@ func (o *output) event() Sink {
 	o.flush(o.at)
 	return o.sink
 }
-
-// reply sends an answer to the program.
-func (o *output) reply(s string) { o.event().Reply([]byte(s)) }

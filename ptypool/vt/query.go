@@ -76,7 +76,7 @@ func (q *queries) csi(o *output, s *model, c *csiSeq) {
 	case csiKey('?', '$', 'p'), csiKey(0, '$', 'p'): // DECRQM
 		o.reply(fmt.Sprintf("\x1b[%s%d;%d$y", c.prefixText(), n, s.modeState(n, c.prefix == '?')))
 	case csiKey('?', 0, 'u'): // kitty keyboard flags
-		o.reply(fmt.Sprintf("\x1b[?%du", s.grid.kitty.flags()))
+		o.replyFlags(fmt.Sprintf("\x1b[?%du", s.grid.kitty.flags()))
 	case csiKey('?', 0, 'm'): // XTQMODKEYS
 		if n == 4 {
 			o.reply(fmt.Sprintf("\x1b[>4;%dm", s.modes.modifyOther))

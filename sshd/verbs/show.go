@@ -20,8 +20,11 @@ func (v *invocation) session() *viewer.Session {
 func (v *invocation) attachOptions() host.AttachOptions {
 	size := v.Window()
 	return host.AttachOptions{Cols: size.Cols, Rows: size.Rows, Pixels: size.Pixels,
-		Plain: v.plainTerminal()}
+		Plain: v.plainTerminal(), Keys: viewer.Keys(v, !v.verb.unasked())}
 }
+
+// unasked reports whether the peer's terminal is asked nothing: the verb's command may end at once.
+func (v *verb) unasked() bool { return v.name == "run" }
 
 // plainTerminal reports whether the peer has a terminal on which nothing is drawn.
 func (v *invocation) plainTerminal() bool { return v.onTerminal() && !v.Draws() }
@@ -30,7 +33,7 @@ func (v *invocation) plainTerminal() bool { return v.onTerminal() && !v.Draws() 
 // returns the exit status. If the viewer has switched terminals, it is that of the last one.
 func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
 	v.checkPrefix()
-	o.Unasked = v.verb.name == "run" // its command may end at once
+	o.Unasked = v.verb.unasked()
 	o.First = v.isFirstLogin()
 	if t := v.newTour(); t != nil {
 		return v.touredStatus(t.run(&ready{to: stop{own: a.Terminal()}, a: a, first: first, o: o}))

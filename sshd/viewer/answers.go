@@ -52,6 +52,7 @@ type answers struct {
 	// 2027. until is how many answers to DA1 come before one that has not said so cannot: one or,
 	// if it is asked when it has said its name, two.
 	pixelMouse, clusters ability
+	keys                 ability // whether it has kitty's keyboard protocol
 	until                int
 
 	notifier notifyBy // how it shows notifications; notifyBell: it has not said
@@ -70,6 +71,8 @@ func (c *answers) what(p []byte) bool {
 		c.notifier = notify99
 	case bytes.HasPrefix(p, []byte("\x1b[?1016;")):
 		c.pixelMouse = knowsMode(p[len("\x1b[?1016;")])
+	case bytes.HasPrefix(p, []byte("\x1b[?")) && p[len(p)-1] == 'u':
+		c.keys = able
 	case bytes.HasPrefix(p, []byte("\x1b[?2027;")):
 		c.clusters = knowsMode(p[len("\x1b[?2027;")])
 	case bytes.HasPrefix(p, []byte("\x1bP>|")):
@@ -79,11 +82,12 @@ func (c *answers) what(p []byte) bool {
 			c.notifier = by
 		}
 	case isKind(p):
+		keys := c.keys.settle()
 		if c.until--; c.until > 0 {
-			return false
+			return keys
 		}
 		mouse, clusters := c.pixelMouse.settle(), c.clusters.settle()
-		return mouse || clusters
+		return keys || mouse || clusters
 	default:
 		return false
 	}

@@ -14,9 +14,9 @@ import (
 
 // mayAsk reports whether the peer's terminal may be sent askColors and askKind. A console prints
 // unknown questions, or has no colours to report.
-func (s *Session) mayAsk() bool {
-	term, _ := s.Terminal()
-	return s.Draws() && term != "linux"
+func mayAsk(io IO) bool {
+	term, _ := io.Terminal()
+	return io.Draws() && term != "linux"
 }
 
 // inquiry is what a viewer asks its terminal. All but asks is the loop's.
@@ -44,7 +44,7 @@ func (w *viewer) firstQuestions() (text string) {
 		}
 		text = w.colorQuestions()
 	}
-	return text + askKind + askLast
+	return text + askKind + askKeys + askLast
 }
 
 func (w *viewer) colorQuestions() string {
@@ -109,6 +109,12 @@ func (w *viewer) noteAnswer(p []byte) {
 	}
 	w.setTheme()
 	w.setAbilities()
+	if c.keys == able {
+		select {
+		case w.keyable <- struct{}{}:
+		default:
+		}
+	}
 	if bytes.HasPrefix(p, []byte("\x1bP>|")) {
 		select {
 		case w.named <- struct{}{}:
@@ -145,6 +151,9 @@ func (w *viewer) setAbilities() {
 	w.a.SetCellMouse(w.answers.pixelMouse == unable)
 	if known := w.answers.clusters; known != unknown {
 		w.a.SetClusters(known == able)
+	}
+	if known := w.answers.keys; known != unknown {
+		w.a.SetKittyKeys(known == able)
 	}
 }
 

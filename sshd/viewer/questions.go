@@ -106,7 +106,7 @@ var answerForms = [...]answerForm{
 	{"\x1bP>|", isTextPart, stringEnds},
 	{"\x1b[?1016;", isNumberPart, []string{"$y"}},
 	{"\x1b[?2027;", isNumberPart, []string{"$y"}},
-	{"\x1b[?", isNumberPart, []string{"c"}},
+	{"\x1b[?", isNumberPart, []string{"c", "u"}},
 }
 
 // themeForm is that of the members of lightOrDark.

@@ -43,7 +43,8 @@ func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	_, over := t.Exit()
 	window := w.s.Window()
 	a, first, err := w.s.Conn.Attach(t, host.AttachOptions{ReadOnly: w.readOnly,
-		Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels, History: SwitchHistory})
+		Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels, History: SwitchHistory,
+		Keys: w.keys()})
 	if err != nil {
 		w.say(notice("%s: %s", w.s.called(t), w.s.explain(err)))
 		return false
@@ -66,7 +67,8 @@ func (l *inputLoop) another() {
 	window := w.s.Window()
 	o := w.s.CreateOptions()
 	o.Transient = true
-	o.Attach = &host.AttachOptions{Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels}
+	o.Attach = &host.AttachOptions{Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels,
+		Keys: w.keys()}
 	made, err := w.s.Conn.Create(o)
 	if err != nil {
 		w.say(notice("%s", w.s.explain(err)))

@@ -34,6 +34,7 @@ type viewer struct {
 	canvas
 	inquiry inquiry
 	mouse   mouseModes
+	flags   keyFlags
 	// noProgress: the terminal is to show none.
 	noProgress bool
 
@@ -60,6 +61,7 @@ type viewer struct {
 	events    chan event
 	recolored chan struct{} // 1 deep: see recolor
 	named     chan struct{} // 1 deep: the viewer's terminal has said its name
+	keyable   chan struct{} // 1 deep: it has said that it has kitty's keyboard protocol
 }
 
 // newViewer returns a viewer of a's terminal whose loops do not run yet.
@@ -70,14 +72,15 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		readOnly: a.ReadOnly(),
 		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog),
 		keyed: make(chan struct{}, 1), recolored: make(chan struct{}, 1),
-		named: make(chan struct{}, 1)}
+		named: make(chan struct{}, 1), keyable: make(chan struct{}, 1)}
 	w.front = newFront(w.draws)
 	if w.interactive {
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
 	}
-	w.inquiry.asks = !o.Unasked && s.mayAsk()
+	w.inquiry.asks = !o.Unasked && mayAsk(s)
 	w.out = &w.mouse
-	w.mouse.out = s.Stdout()
+	w.mouse.out = &w.flags
+	w.flags = keyFlags{out: s.Stdout(), passes: !w.draws || Keys(s, false) == vt.KeysKnown}
 	w.typed = newInputLoop(w, s.Stdin())
 	if !w.draws {
 		w.typed.filter.Prefix = 0
@@ -147,6 +150,8 @@ func (w *viewer) watch(first []byte) Ending {
 			w.inquiry.stale = w.inquiry.stale || w.inquiry.themed
 		case <-w.named:
 			w.inquiry.named = true
+		case <-w.keyable:
+			w.passKeys()
 		case <-w.a.Calls():
 			if w.draws {
 				w.att.called(time.Now())
