@@ -26,7 +26,8 @@ var ErrLabels = fmt.Errorf("a terminal has at most %d labels", MaxLabels)
 type LabelError struct{ Text string }
 
 func (e *LabelError) Error() string {
-	return fmt.Sprintf("%.64q is no label K=V: K and V are letters, digits and ._-/:@+, at most %d",
+	return fmt.Sprintf("%.64q is not a label K=V: "+
+		"K and V are letters, digits and ._-/:@+, at most %d",
 		e.Text, maxLabelPart)
 }
 

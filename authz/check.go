@@ -54,10 +54,12 @@ const (
 	ruleInviteRole = "a guest's role is observer or operator, and at most your own"
 	ruleInvites    = "invitations are made with a key, not from inside a terminal"
 	ruleKick       = "only an admin may kick"
-	ruleDescribe   = "only its holder, who made it, or an admin may say that of a terminal"
-	ruleRecord     = "only its owner or an admin may record a client-executed terminal"
-	ruleRecorder   = "only who had it made, or an admin, may delete a recording"
-	ruleApprove    = "only the holder, the key of its token, or an admin decides what agents type"
+	ruleDescribe   = "only whoever has its keyboard or made it, or an admin, may say that" +
+		" of a terminal"
+	ruleRecord   = "only its owner or an admin may record a client-executed terminal"
+	ruleRecorder = "only who had it made, or an admin, may delete a recording"
+	ruleApprove  = "only whoever has the keyboard, the key of the agent's token," +
+		" or an admin decides what agents type"
 )
 
 // RulePipes refuses input to a program on pipes: only the connection that started it may send it.

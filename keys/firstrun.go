@@ -72,7 +72,7 @@ func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 	}
 	isPort := port != "" && strings.Trim(port, "0123456789") == ""
 	if strings.ContainsAny(host, " \t\r\n,*?!#|@") || !isPort {
-		return "", fmt.Errorf("keys: no known_hosts line for %q: it is no address", addr)
+		return "", fmt.Errorf("keys: no known_hosts line for %q: it is not an address", addr)
 	}
 	name := strings.ToLower(host)
 	if port != "22" {

@@ -91,7 +91,7 @@ func parseSourceAddress(text string) (*addressList, error) {
 func parseCIDR(text string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(text)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q is no address block", text)
+		return netip.Prefix{}, fmt.Errorf("%q is not an address block", text)
 	}
 	if prefix.Masked() != prefix {
 		return netip.Prefix{}, fmt.Errorf(
@@ -99,7 +99,7 @@ func parseCIDR(text string) (netip.Prefix, error) {
 	}
 	if addr := prefix.Addr(); addr.Is4In6() {
 		if prefix.Bits() < 96 {
-			return netip.Prefix{}, fmt.Errorf("%q is no address block", text)
+			return netip.Prefix{}, fmt.Errorf("%q is not an address block", text)
 		}
 		prefix = netip.PrefixFrom(addr.Unmap(), prefix.Bits()-96)
 	}

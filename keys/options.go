@@ -231,7 +231,7 @@ func (o *lineOptions) setExpiry(value string) error {
 	}
 	at, err := time.ParseInLocation(layout, digits, zone)
 	if err != nil {
-		return errors.New(`the option "expiry-time" is no date and time`)
+		return errors.New(`the option "expiry-time" is not a date and time`)
 	}
 	o.expires = earlier(o.expires, at)
 	return nil

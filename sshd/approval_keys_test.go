@@ -115,7 +115,7 @@ func TestNoProgramMakesAQuestionUnreadable(t *testing.T) {
 			a.typeIn("x")
 			a.sees("A")
 			answer := r.agentOf()("touch F\r")
-			a.shows("termhost: alice/claude wants to type 1 line, which runs (@1)")
+			a.shows("termhost: alice/claude wants to type 1 line and run it (@1)")
 			a.shows("1 touch F^M")
 			a.shows("y types it n refuses")
 			if got := a.answers(cols, rows, colorQuestions); got != ownColors {

@@ -51,7 +51,7 @@ func TestPeopleApproveWhatAnAgentTypes(t *testing.T) {
 
 	answer := send("rm \x1b[2J\u202e\r")
 	for _, p := range []*person{a, b} {
-		p.sees("alice/claude wants to type 1 line, which runs")
+		p.sees("alice/claude wants to type 1 line and run it")
 		p.sees("1 rm \x1b[0;1m^[\x1b[0;7m[2J\x1b[0;1m<U+202E>\x1b[0;7m\x1b[0;1m^M")
 		p.sees("y types it")
 	}
@@ -92,7 +92,7 @@ func TestPeopleApproveWhatAnAgentTypes(t *testing.T) {
 	b.sees("1 later")
 	b.sees("y types it")
 	b.typeIn("\x1b[27u")
-	b.sees(`it is still held; Ctrl-\ n shows it again`)
+	b.sees(`it still waits for you; Ctrl-\ n shows it again`)
 	b.typeIn("\x1c\x1b[27u\x1cn") // Escape takes back the prefix
 	b.sees("1 later")
 	b.typeIn("\x1cg")
@@ -100,8 +100,8 @@ func TestPeopleApproveWhatAnAgentTypes(t *testing.T) {
 	if err := <-answer; err == nil {
 		t.Error("what was held is typed because the guard was turned off")
 	}
-	a.sees("asks no more: the guard was turned")
-	if all := b.out.all(); strings.Contains(all, "asks no more: the guard") {
+	a.sees("no longer asks: the guard was turned")
+	if all := b.out.all(); strings.Contains(all, "no longer asks: the guard") {
 		t.Error("whoever turns the guard off is told that somebody did")
 	}
 	if got := r.screen(); strings.Contains(got, `^\`) || strings.Contains(got, "^[") {
@@ -121,8 +121,8 @@ func TestVerbsOfApprovalNameTheRule(t *testing.T) {
 	})
 	for command, want := range map[string]string{
 		"eve approve work":          "not permitted: observers may only look",
-		"carol refuse work":         "only the holder, the key of its token, or an admin decides what agents type",
-		"carol guard work off":      "only the holder, the key of its token, or an admin decides what agents type",
+		"carol refuse work":         "only whoever has the keyboard, the key of the agent's token, or an admin decides what agents type",
+		"carol guard work off":      "only whoever has the keyboard, the key of the agent's token, or an admin decides what agents type",
 		"alice guard client":        "client-executed terminals are observation-only",
 		"alice guard work no":       "say on or off, not no",
 		"alice refuse work @2x why": "an ask is called @N, as `asks` prints it, not @2x",
@@ -137,18 +137,18 @@ func TestVerbsOfApprovalNameTheRule(t *testing.T) {
 	}
 	got := r.ssh("alice", "", "approve work")
 	if got.status == 0 || !strings.Contains(got.stderr,
-		"you have not been shown what is held in work: run asks first") {
+		"you have not been shown what agents want to type in work: run asks first") {
 		t.Errorf("approved unread: %+v", got)
 	}
 	for _, command := range []string{"asks", "asks work", "asks --json"} {
 		got := r.ssh("eve", "", command)
 		if strings.Contains(got.stdout+got.stderr, "deploy") || got.status != 0 || !strings.Contains(
-			got.stderr, "something is held in work that you may not read") ||
+			got.stderr, "agents want to type something in work that you may not read") ||
 			strings.Contains(got.stderr, "nothing") {
 			t.Errorf("%s: an observer reads %+v", command, got)
 		}
 	}
-	if got := r.ssh("eve", "", "asks client"); !strings.Contains(got.stderr, "nothing is held") {
+	if got := r.ssh("eve", "", "asks client"); !strings.Contains(got.stderr, "nothing is waiting for an answer") {
 		t.Errorf("of a terminal without any: %+v", got)
 	}
 	if got := r.ssh("alice", "", "asks").stdout; !strings.Contains(got, "deploy^M") ||
@@ -164,7 +164,7 @@ func TestVerbsOfApprovalNameTheRule(t *testing.T) {
 	}
 	got = r.ssh("alice", "", "approve work")
 	if got.status == 0 || !strings.Contains(got.stderr,
-		"nothing is held in work; the last was refused by alice: not on a Friday") {
+		"nothing is waiting for an answer in work; the last was refused by alice: not on a Friday") {
 		t.Errorf("approve: %+v", got)
 	}
 	if got := r.screen(); got != "ready" {

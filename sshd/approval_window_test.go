@@ -98,7 +98,7 @@ func TestNobodyApprovesWhatTheirWindowDoesNotShow(t *testing.T) {
 			undecided(t, answer, "in a window that is too small")
 			a.becomes(80, 24)
 			a.typeIn("aen \r\x1b") // at once, and so too early
-			a.shows("wants to type 1 line, which runs")
+			a.shows("wants to type 1 line and run it")
 			a.shows("1 " + line + "^M")
 			a.shows("y types it")
 			a.becomes(14, 3)

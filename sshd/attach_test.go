@@ -84,7 +84,7 @@ func TestAnAdminSeizesWithTheFirstKeyAndHandsBack(t *testing.T) {
 	a.typeIn("echo alice-$((1+1))\r")
 	a.sees("alice-2")
 	p.typeIn("x")
-	p.sees("alice holds work; ask with Ctrl-\\ a, or an admin can take it")
+	p.sees("alice has the keyboard; ask with Ctrl-\\ a, or an admin can take it")
 	a.typeIn("\x1cr")
 	a.sees("handed back to bob")
 	p.typeIn("echo again-$((1+2))\r")
@@ -98,13 +98,13 @@ func TestPrefixKeys(t *testing.T) {
 	p := r.open(c, 80, 24, "new -n work -- stty raw -echo; echo ready; cat -v")
 	p.sees("ready")
 	p.typeIn("a\x1cb") // an unknown key is not typed, and neither is the prefix
-	p.sees("termhost: Ctrl-\\ has no such key, which is not typed; Ctrl-\\ ? shows the keys")
+	p.sees("termhost: no such key after Ctrl-\\: it was not typed; Ctrl-\\ ? shows the keys")
 	p.typeIn("\x1c\x1cz")
 	p.sees("a^\\z")
 	p.typeIn("\x1b[200~\x1cd\x1b[201~")
 	p.sees("^[[200~^\\d^[[201~") // pasted: no key
 	p.typeIn("\x1c")
-	p.sees("you have the keyboard:  d detach  c claim") // the prefix alone shows its keys
+	p.sees("you have the keyboard:  d detach  c take it") // the prefix alone shows its keys
 	p.typeIn("?")
 	p.sees("Any key closes this.")
 	p.typeIn("q") // closes the help and is not sent

@@ -29,7 +29,7 @@ type Carried struct {
 }
 
 // ErrStranger refuses a peer that has not the key of the host that it says it is.
-var ErrStranger = errors.New("it has not the key of the door")
+var ErrStranger = errors.New("it does not have the key of the door")
 
 // CarriedPatience is how long such a connection may stand still, because the network between the
 // hosts does: its viewers go on afterwards. The other host ends it when its own peer is gone.

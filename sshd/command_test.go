@@ -43,7 +43,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"grep", 2, "grep needs an argument"},
 		{"run", 2, "say what to run after --"},
 		{"new", 2, "needs a terminal at your end"},
-		{"new -d -n ../x", 1, "is no name for a terminal"},
+		{"new -d -n ../x", 1, "cannot name a terminal"},
 		{"new -d -C /does/not/exist", 1, "there is no such directory"},
 		{"attach -r nothing", 1, "there is no terminal \"nothing\"\nhint: `ssh HOST ls`"},
 		{"attach -r", 1, "there is no terminal to attach to"},

@@ -227,7 +227,7 @@ func TestWhoHoldsATerminalIsNotToldThatSomebodyElseDoes(t *testing.T) {
 	v.sees("this attach is read-only")
 	v.typeIn("\x1c?")
 	v.sees("terminal work (this attach is read-only)")
-	if strings.Contains(v.out.all(), "held by") {
+	if strings.Contains(v.out.all(), "has the keyboard") {
 		t.Error("its own holder is told that somebody holds it")
 	}
 }

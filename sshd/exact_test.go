@@ -42,7 +42,7 @@ func TestWhatWasCoveredComesBack(t *testing.T) {
 		{"\x1c?", "Any key closes this.", "q"},
 		{"\x1cl", "* work", "\x1b"},
 		{"\x1cc", "you have the keyboard", ""},
-		{"\x1cr", "nobody held it before you", ""},
+		{"\x1cr", "nobody had the keyboard before you", ""},
 	} {
 		p.typeIn(c.keys)
 		p.sees(c.shows)

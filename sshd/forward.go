@@ -173,7 +173,7 @@ const (
 		` ([ssh] forwarding = "loopback")`)
 	ruleDoorOnly = refusedForward("the name ahp stands for termhost itself, which is at ahp:80")
 	ruleAbsolute = refusedForward("the path of a socket must begin with /")
-	ruleNoSocket = refusedForward("that is no unix socket")
+	ruleNoSocket = refusedForward("that is not a unix socket")
 	ruleState    = refusedForward("nothing may listen in the host's state folder")
 )
 

@@ -176,7 +176,7 @@ func TestTheLineForTheGuestShowsTheTerminal(t *testing.T) {
 	gwen := r.open(c, 80, 24, "")
 	gwen.sees("this is build")
 	gwen.typeIn("typed\r")
-	gwen.sees("alice holds build")
+	gwen.sees("alice has the keyboard")
 	if got := r.ssh("alice", "", "peek build").stdout; strings.Contains(got, "typed") {
 		t.Errorf("a guest typed without the keyboard: %q", got)
 	}
@@ -187,7 +187,7 @@ func TestTheLineForTheGuestShowsTheTerminal(t *testing.T) {
 		t.Errorf("invites: %q", got)
 	}
 	if got := r.ssh("alice", "", "kick build gwen"); got.status != 0 ||
-		got.stderr != "termhost: guest:gwen watches build no more (views ended: 1)\n" {
+		got.stderr != "termhost: guest:gwen no longer watches build (views ended: 1)\n" {
 		t.Errorf("kick: %+v", got)
 	}
 	gwen.sees("alice has ended your")

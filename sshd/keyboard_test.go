@@ -21,8 +21,8 @@ func TestWhoComesIsToldWhoHoldsTheKeyboard(t *testing.T) {
 	r := newRig(t, rigOptions{people: crew()})
 	r.ssh("bob", "", catVDetached)
 	for name, want := range map[string]string{
-		"alice": "termhost: held by bob; your first key takes it ",
-		"carol": `termhost: bob holds it; Ctrl-\ a asks `,
+		"alice": "termhost: bob has the keyboard; your first key takes it ",
+		"carol": `termhost: bob has the keyboard; Ctrl-\ a asks for it `,
 		"bob":   "",
 		"eve":   "",
 	} {
@@ -49,7 +49,7 @@ func TestTheKeyThatTakesTheKeyboardSaysSo(t *testing.T) {
 	b.sees("ready")
 	for _, cols := range []int{80, 100} {
 		a := r.open(r.dial("alice"), cols, 24, "attach work")
-		a.sees("held by bob; your first key takes it")
+		a.sees("bob has the keyboard; your first key takes it")
 		a.typeIn("k")
 		a.sees(`you took the keyboard from bob; Ctrl-\ r hands it back`)
 		a.typeIn("\x1cd")
@@ -95,14 +95,14 @@ func TestTheHolderIsAskedForTheKeyboard(t *testing.T) {
 	a := r.open(r.dial("alice"), 80, 24, catV)
 	a.sees("ready")
 	b := r.open(r.dial("bob"), 80, 24, "attach work")
-	b.sees(`alice holds it; Ctrl-\ a asks`)
+	b.sees(`alice has the keyboard; Ctrl-\ a asks for it`)
 	b.typeIn("x")
-	b.sees(`alice holds work; ask with Ctrl-\ a, or an admin can take it`)
+	b.sees(`alice has the keyboard; ask with Ctrl-\ a, or an admin can take it`)
 	b.typeIn("\x1ca")
 	b.sees("you asked alice for the keyboard")
 	a.sees(`bob asks for the keyboard: Ctrl-\ r gives it`)
 	c := r.open(r.dial("carol"), 80, 24, "attach work")
-	c.sees("alice holds it")
+	c.sees("alice has the keyboard")
 	c.typeIn("\x1ca")
 	a.sees(`carol asks for the keyboard, too: Ctrl-\ r gives it to bob`)
 	e := r.open(r.dial("eve"), 80, 24, "attach work")
@@ -174,7 +174,7 @@ func TestANoticeInANarrowWindowIsWholeAndLeavesNoTrace(t *testing.T) {
 	b.typeIn("\x1c?")
 	b.sees("Any key closes")
 	b.typeIn("qx")
-	for _, line := range []string{"termhost: alice    ", "holds work; ask    ", `with Ctrl-\ a, or  `,
+	for _, line := range []string{"termhost: alice has", "the keyboard; ask  ", `with Ctrl-\ a, or  `,
 		"an admin can take  ", "it                 "} {
 		b.sees("\x1b[2K" + line)
 	}

@@ -115,7 +115,7 @@ func TestTypingIntoASharedTerminalIsRefusedWithOneNotice(t *testing.T) {
 	for range 20 {
 		p.typeIn("rm -rf /\r\x03")
 	}
-	p.sees("observation-only: owned by alice")
+	p.sees("only alice types here; you can watch")
 	for range 20 {
 		p.typeIn("\x1b[A")
 	}
@@ -124,7 +124,7 @@ func TestTypingIntoASharedTerminalIsRefusedWithOneNotice(t *testing.T) {
 	if got := p.status(); got != 0 {
 		t.Errorf("status %d", got)
 	}
-	if n := strings.Count(p.out.all(), "observation-only"); n != 1 {
+	if n := strings.Count(p.out.all(), "you can watch"); n != 1 {
 		t.Errorf("there were %d notices:\n%q", n, p.out.all())
 	}
 	s.stdin.Close()

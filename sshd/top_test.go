@@ -226,7 +226,7 @@ func TestOfTwoPeopleAtTopOneDecides(t *testing.T) {
 	}
 	first := send("one\r")
 	for _, p := range []*person{a, b} {
-		p.has("alice/claude wants to type 1 line, which runs", "1 one^M", "y types it  n refuses")
+		p.has("alice/claude wants to type 1 line and run it", "1 one^M", "y types it  n refuses")
 	}
 	second := send("two\r")
 	b.has("(1 more)")

@@ -17,7 +17,7 @@ func TestWaitForSeveralTerminals(t *testing.T) {
 		r.ssh("alice", "", fmt.Sprintf("new -d -n %s -- read x; exit %d", name, i+3))
 	}
 	if got := r.ssh("alice", "", "wait --timeout 10ms one two"); got.status != 124 ||
-		got.stderr != "termhost: error: one, two go on after 10ms\n" {
+		got.stderr != "termhost: error: still waiting for one, two after 10ms\n" {
 		t.Errorf("nothing: %+v", got)
 	}
 	r.ssh("alice", "", "send two --enter")

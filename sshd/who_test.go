@@ -14,7 +14,7 @@ func TestWhoListsTheViewersAndAnAdminKicksThem(t *testing.T) {
 	build := r.open(r.dial("alice"), 90, 30, "new -n build -- echo here; exec sleep 1000")
 	build.sees("here")
 	bob := r.open(r.dial("bob"), 70, 20, "attach build")
-	bob.sees("alice holds")
+	bob.sees("alice has the keyboard")
 
 	got := r.ssh("bob", "", "who --json build")
 	var list []host.Viewer

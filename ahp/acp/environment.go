@@ -25,7 +25,7 @@ func environment(env []wire.EnvVariable) ([]string, *ahp.Error) {
 		}
 		bad := v.Name == "" || strings.ContainsAny(v.Name, "=\x00")
 		if bad || strings.IndexByte(*v.Value, 0) >= 0 {
-			const why = "has a name that is no environment variable's, or a value with a NUL"
+			const why = "has a name that no environment variable can have, or a value with a NUL"
 			return nil, ahp.FieldProblem("env", why)
 		}
 		list = append(list, v.Name+"="+*v.Value)

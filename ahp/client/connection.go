@@ -140,7 +140,7 @@ func (c *Client) readOne(conn *connection) error {
 	}
 	m, ok := ahp.ParseMessage(msg)
 	if !ok {
-		return errors.New("client: the host sent what is no JSON-RPC message")
+		return errors.New("client: the host sent something that is not a JSON-RPC message")
 	}
 	switch m.Method {
 	case ahp.MethodAction:

@@ -39,7 +39,7 @@ func (a Assertion) String() string {
 	return string(p)
 }
 
-var errAssertion = errors.New("fleet: this is no assertion for this host")
+var errAssertion = errors.New("fleet: this assertion is not for this host")
 
 // ParseAssertion reads a user name that a door has signed. owner is this host, and door the one
 // that has proven its key.

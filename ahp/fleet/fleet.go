@@ -282,7 +282,7 @@ func (f *Fleet) NoAnswer(name string) error {
 // errSelf refuses a stream to the host itself, and ErrNoDoor one from a host that is no door.
 var (
 	errSelf   = errors.New("fleet: that is this host")
-	ErrNoDoor = errors.New("this host is no door of its fleet; log in to one that is, or to " +
+	ErrNoDoor = errors.New("this host is not a door of its fleet; log in to one that is, or to " +
 		"the host itself")
 )
 
@@ -323,8 +323,8 @@ func (f *Fleet) opened(from string, greeting []byte, s *bus.Stream) {
 		f.o.Log.Debug("a stream of an unknown kind was refused", "host", from)
 		s.Refuse(f.unknown(fmt.Sprintf("%q", kind[:min(len(kind), maxShown)])))
 	case !m.Door:
-		f.o.Log.Warn("a host that is no door was refused", "host", from, "kind", string(kind))
-		s.Refuse(fmt.Errorf("%s is no door of the fleet", from))
+		f.o.Log.Warn("a host that is not a door was refused", "host", from, "kind", string(kind))
+		s.Refuse(fmt.Errorf("%s is not a door of the fleet", from))
 	default:
 		f.o.Serve(f, kind, m, s)
 	}

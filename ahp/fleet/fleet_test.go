@@ -269,7 +269,7 @@ func TestOnlyDoorsOpenStreams(t *testing.T) {
 		}
 		hosttest.Check(t, box1.Close())
 		for from, want := range map[string]string{
-			"box1": "box1 is no door of the fleet", "join-0": "box2 does not know join-0"} {
+			"box1": "box1 is not a door of the fleet", "join-0": "box2 does not know join-0"} {
 			thief, err := bus.New(from, w.net.Connect(from), bus.Handlers{})
 			hosttest.Check(t, err)
 			if got := read(thief.Open("box2", []byte(fleet.KindCarried))); got != want {

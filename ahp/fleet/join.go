@@ -81,7 +81,8 @@ func Token(m roster.Membership, home, secret string) string {
 		base64.RawURLEncoding.EncodeToString(append(hash[:], m.Root...)), home, secret}, ".")
 }
 
-var errBadToken = errors.New("this is no line that `termhost fleet token` prints: copy all of it")
+var errBadToken = errors.New(
+	"this is not a line that `termhost fleet token` prints: copy all of it")
 
 // parseToken takes a Token apart.
 func parseToken(text string) (p pin, home, secret string, err error) {

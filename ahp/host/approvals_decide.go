@@ -269,9 +269,9 @@ type GoneError struct {
 }
 
 func (e *GoneError) Error() string {
-	text := "nothing is held in " + e.Terminal
+	text := "nothing is waiting for an answer in " + e.Terminal
 	if e.Ask != "" {
-		text = e.Ask + " is not held in " + e.Terminal
+		text = e.Ask + " is not waiting for an answer in " + e.Terminal
 	}
 	if e.How != "" {
 		text += ": it was " + e.How
@@ -279,7 +279,7 @@ func (e *GoneError) Error() string {
 		text += "; the last was " + e.Last
 	}
 	if e.Newer {
-		text += "; something else is held now"
+		text += "; something else is waiting now"
 	}
 	return text
 }
@@ -288,7 +288,7 @@ func (e *GoneError) Error() string {
 type UnseenError struct{ Terminal string }
 
 func (e *UnseenError) Error() string {
-	return "you have not been shown what is held in " + e.Terminal + ": run asks first"
+	return "you have not been shown what agents want to type in " + e.Terminal + ": run asks first"
 }
 
 // findHeld returns the held input that c may decide about under an ID; see Decide for "". The
@@ -311,7 +311,7 @@ func (ap *approvals) findHeld(c *Conn, ask string) (k *heldInput, is HeldInput, 
 		o, _ := ap.outcomeOf(ask)
 		return nil, is, &GoneError{ap.t.Name(), ask, o.How, ap.lastOutcome(), len(ap.held) > 0}
 	case i > 0:
-		return nil, is, fmt.Errorf("%s is held before %s, and has to be decided first",
+		return nil, is, fmt.Errorf("%s came before %s, and has to be decided first",
 			ap.held[0].id, ask)
 	}
 	return ap.held[0], ap.shownLocked(0), nil

@@ -62,7 +62,7 @@ func (ap *approvals) joins(k *heldInput) string {
 	if line == "" {
 		return ""
 	}
-	return "it joins what is typed already: " + line
+	return "it continues what is typed already: " + line
 }
 
 // updateWarnings brings the warnings about held inputs up to date. The Term's lock is held.

@@ -136,7 +136,7 @@ func TestARefusalSaysWhoHoldsATerminal(t *testing.T) {
 	}
 	w := attach(t, h, carol, "y", window)
 	if err := w.a.Input([]byte("k")); !errors.As(err, &held) || !held.Agent ||
-		held.Error() != "alice/bot/gem_ini holds y; an admin can take it" {
+		held.Error() != "alice/bot/gem_ini has the keyboard of y; an admin can take it" {
 		t.Errorf("an agent's: %v", err)
 	}
 	if k, name := w.a.Keyboard(); k != host.KeyboardWaits || name != "alice/bot/gem_ini" {

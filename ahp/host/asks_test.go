@@ -118,7 +118,7 @@ func TestByNameAPersonDecidesInTheOrderInWhichItWasShown(t *testing.T) {
 	g.agent.pending()
 	g.asks("five\r")
 	if _, err := g.bob.Decide(g.term, nil, "@5", host.ApproveOnce, ""); err == nil ||
-		err.Error() != "@4 is held before @5, and has to be decided first" {
+		err.Error() != "@4 came before @5, and has to be decided first" {
 		t.Errorf("out of order: %v", err)
 	}
 	g.holds("four\r", "five\r")

@@ -90,7 +90,7 @@ func TestAnAskSaysWhichHalfLineItJoins(t *testing.T) {
 	awaitOutput(t, g.h, g.term, "/tmp/half")
 	g.refusesYes(ask)
 	g.warned("people are told", func(warning string) bool {
-		return strings.HasPrefix(warning, "it joins what is typed already: ") &&
+		return strings.HasPrefix(warning, "it continues what is typed already: ") &&
 			strings.HasSuffix(warning, "rm -rf /tmp/half")
 	})
 	host.LookAtHeld(g.term, true)

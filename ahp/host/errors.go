@@ -62,8 +62,9 @@ func (e *ClaimError) Error() string {
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("%q is no name for a terminal: "+
-		"use 1 to 64 letters, digits, dots, underscores and dashes", Printable(clip(e.Name)))
+	return fmt.Sprintf("%q cannot name a terminal: "+
+		"use 1 to 64 letters a-z or A-Z, digits, dots, underscores and dashes",
+		Printable(clip(e.Name)))
 }
 
 // NotKeptError says that what a person has decided about a terminal would be lost with the host, so
@@ -89,13 +90,13 @@ type HeldError struct {
 func (e *HeldError) Error() string {
 	switch e.Denied.Verb {
 	case authz.Dispose:
-		return fmt.Sprintf("%s holds %s; only the holder or an admin may end it",
+		return fmt.Sprintf("%s has the keyboard of %s; only they or an admin may end it",
 			e.Holder, e.Terminal)
 	case authz.Name:
-		return fmt.Sprintf("%s holds %s; only the holder or an admin may rename it",
+		return fmt.Sprintf("%s has the keyboard of %s; only they or an admin may rename it",
 			e.Holder, e.Terminal)
 	}
-	return fmt.Sprintf("%s holds %s; an admin can take it", e.Holder, e.Terminal)
+	return fmt.Sprintf("%s has the keyboard of %s; an admin can take it", e.Holder, e.Terminal)
 }
 
 // Unwrap returns the policy's refusal.

@@ -90,7 +90,7 @@ func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
 // heldElsewhere returns the error for somebody who does what only the holder may do. The Term's
 // lock is held.
 func (kb *keyboardClaim) heldElsewhere() error {
-	rule := "you do not hold the claim; " + kb.holder.text() + " does"
+	rule := "you do not have the keyboard; " + kb.holder.text() + " has it"
 	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
 }
 

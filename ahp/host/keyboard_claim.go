@@ -23,7 +23,7 @@ type claimant struct {
 // policy. The Term's lock is held.
 func (kb *keyboardClaim) claim(s step, next claimant) (reason string) {
 	if kb.crosses(s) {
-		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again",
+		return fmt.Sprintf("%s took the keyboard at the same moment; look, then take it again",
 			kb.holder.text())
 	}
 	prior := kb.holder

@@ -141,7 +141,7 @@ func (kb *keyboardClaim) handBack(
 }
 
 // ErrNoPrior says that there is nobody to hand the keyboard back to.
-var ErrNoPrior = errors.New("nobody held it before you")
+var ErrNoPrior = errors.New("nobody had the keyboard before you")
 
 // stillKnown reports whether the claim may return to a former holder. The clientId of an AHP client
 // may belong to somebody else now, or to nobody. A reserved clientId always belongs to its key. A

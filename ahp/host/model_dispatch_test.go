@@ -149,7 +149,7 @@ func (m *hostModel) refusal(c *modelConn, tm *modelTerm, a ahp.Action) string {
 		case m.holderOf(c, a.Claim).principal == "":
 			return reasonClaim
 		case m.crosses(c, tm):
-			return "claimed it at the same moment"
+			return "took the keyboard at the same moment"
 		}
 		return ""
 	case ahp.TerminalCommandExecuted:

@@ -64,7 +64,7 @@ func (h *Host) restore(kept map[string]*keeper.Child) {
 		h.log.Warn("the terminals of the last host are not listed", "err", err)
 	}
 	for _, file := range left.Others {
-		h.log.Warn("what stands among the terminals of the last host is none: move it away",
+		h.log.Warn("something among the terminals of the last host is not a terminal: move it away",
 			"file", file)
 	}
 	found := h.readAll(left, kept)

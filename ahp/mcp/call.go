@@ -192,7 +192,11 @@ func (c *call) unknown(name string) error {
 		return fmt.Errorf("there is no terminal %q, nor any other; %s opens one%s", name,
 			callText("terminal_open"), elsewhere)
 	default:
-		return fmt.Errorf("there is no terminal %q; there is %s; %s lists all%s", name,
+		nearest := "the nearest name is "
+		if len(names) > 1 {
+			nearest = "the nearest names are "
+		}
+		return fmt.Errorf("there is no terminal %q; %s%s; %s lists all%s", name, nearest,
 			strings.Join(names, ", "), callText("terminal_list", "all", true), elsewhere)
 	}
 }

@@ -276,7 +276,7 @@ func TestALongListIsBounded(t *testing.T) {
 		t.Errorf("a list has %d characters", n)
 	}
 	like(t, text, `^mine  running  held by you`)
-	like(t, text, `\n\d+ more are not listed\. To remove those that you need no more: terminal_stop \{"terminal":"\.\.\.","how":"remove"\}\n$`)
+	like(t, text, `\n\d+ more are not listed\. To remove those that you no longer need: terminal_stop \{"terminal":"\.\.\.","how":"remove"\}\n$`)
 }
 
 // guestOf returns a guest that sees one terminal.

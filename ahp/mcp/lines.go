@@ -94,7 +94,7 @@ func (l *Lines) message(line []byte, failed error) (jsonrpc.Message, *jsonrpc.Re
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
 		return nil, refusal(jsonrpc.ID{}, ahp.CodeInvalidRequest,
-			"this is no message of JSON-RPC 2.0")
+			"this is not a JSON-RPC 2.0 message")
 	}
 	if r, ok := msg.(*jsonrpc.Request); ok && r.IsCall() {
 		if refused := l.enter(r.ID, len(line)); refused != nil {

@@ -93,13 +93,13 @@ func (c *call) list() (string, error) {
 		b.WriteByte('\n')
 	}
 	if b.Len() == 0 {
-		b.WriteString("There are no terminals that run.\n")
+		b.WriteString("No terminal is running.\n")
 	}
 	if hidden > 0 {
 		c.hint("%d more have exited: %s", hidden, callText("terminal_list", "all", true))
 	}
 	if beyond > 0 {
-		c.hint("%d more are not listed. To remove those that you need no more: %s", beyond,
+		c.hint("%d more are not listed. To remove those that you no longer need: %s", beyond,
 			callText("terminal_stop", "terminal", "...", "how", "remove"))
 	}
 	c.client.untold() // all are told

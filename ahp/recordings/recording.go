@@ -68,7 +68,7 @@ func readAbout(path string) (about About, st fs.FileInfo, err error) {
 	first, ok := termlog.FirstRecord(f)
 	if !ok || first.Kind != termlog.Description || json.Unmarshal(first.Payload, &about) != nil ||
 		about.Format != journal.Format {
-		return about, nil, errors.New("it is no recording that this termhost knows")
+		return about, nil, errors.New("this termhost does not know its format")
 	}
 	return about, st, nil
 }

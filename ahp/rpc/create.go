@@ -210,7 +210,7 @@ func addExtras(o *host.CreateOptions, x *ahp.CreateTerminalExtras) *ahp.Error {
 	for k, v := range x.Env {
 		if !host.ValidEnv(k, v) {
 			return ahp.FieldProblem("_meta.termhost.env",
-				"has a name that is no environment variable's, or a value with a NUL")
+				"has a name that no environment variable can have, or a value with a NUL")
 		}
 		o.Env = append(o.Env, k+"="+v)
 	}

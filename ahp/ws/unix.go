@@ -38,7 +38,7 @@ func ListenUnix(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot look at the socket: %w", err)
 	case st.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("%s is in the way and is no socket; "+
+		return nil, fmt.Errorf("%s is in the way and is not a socket; "+
 			"move it, or set http.unix_socket = false", path)
 	default:
 		c, err := net.DialTimeout("unix", path, dialTimeout)

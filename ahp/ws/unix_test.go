@@ -300,7 +300,7 @@ func TestASocketFileIsReplacedOnlyIfItIsDead(t *testing.T) {
 		t.Errorf("a long path: %v", err)
 	}
 	check(t, os.WriteFile(path, []byte("precious"), 0o600))
-	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "no socket") {
+	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "not a socket") {
 		t.Errorf("a file: %v", err)
 	}
 	if b, err := os.ReadFile(path); string(b) != "precious" {

@@ -135,7 +135,7 @@ func fleetInit(c *call) int {
 	if err := folder.Found(*name, *listen, servers); err != nil {
 		return c.failed(err)
 	}
-	fmt.Fprintf(c.std.out, "%s has made a fleet, and a host that runs is in it within a second\n",
+	fmt.Fprintf(c.std.out, "%s has made a fleet; a running host is in it within a second\n",
 		*name)
 	return c.printLine(folder, false)
 }
@@ -271,7 +271,7 @@ func fleetJoin(c *call) int {
 	case err != nil:
 		return c.failed(err)
 	}
-	fmt.Fprintf(c.std.out, "%s has joined, and a host that runs is in the fleet within a second\n",
+	fmt.Fprintf(c.std.out, "%s has joined; a running host is in the fleet within a second\n",
 		*name)
 	return exitOK
 }

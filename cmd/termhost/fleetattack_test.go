@@ -81,7 +81,7 @@ func TestAHostThatIsBrokenIntoIsNobodyElse(t *testing.T) {
 		}
 		node.Close()
 	}
-	if !strings.Contains(other.logged(), `a host that is no door was refused","host":"box"`) {
+	if !strings.Contains(other.logged(), `a host that is not a door was refused","host":"box"`) {
 		t.Errorf("the host that was attacked logs %s", other.logged())
 	}
 	if strings.Contains(other.audit(), `"login","who":"alice"`) {
@@ -244,7 +244,7 @@ func TestWhoRunsTheServersCanOnlyWithhold(t *testing.T) {
 		t.Errorf("alice has logged in %d times, and before %d", after, before)
 	}
 	hosttest.Eventually(t, "the audit log says who was refused", func() bool {
-		return strings.Contains(box.audit(), `"refused","reason":"it has not the key of the door"`)
+		return strings.Contains(box.audit(), `"refused","reason":"it does not have the key of the door"`)
 	})
 
 	// Somebody else in the place of a host.
@@ -260,7 +260,7 @@ func TestWhoRunsTheServersCanOnlyWithhold(t *testing.T) {
 	}})
 	hosttest.Check(t, box2.Announce([]byte(`{"boot":"x","version":"1"}`)))
 	if said, err := home.ask("alice", "peek box/work"); err == nil ||
-		!strings.Contains(said, "it has not the key of box") {
+		!strings.Contains(said, "it does not have the key of box") {
 		t.Errorf("somebody else in the place of box: %q, %v", said, err)
 	}
 }

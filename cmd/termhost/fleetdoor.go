@@ -87,7 +87,7 @@ func (s *server) checkDoors() {
 		case err != nil:
 			s.log.Warn("fleet.doors has a host that is not in the fleet", "name", name, "err", err)
 		case !door.Door:
-			s.log.Warn("fleet.doors has a host that is no door", "name", name,
+			s.log.Warn("fleet.doors has a host that is not a door", "name", name,
 				"hint", "a host becomes one by the line of `termhost fleet token --door`")
 		}
 	}

@@ -27,7 +27,7 @@ func TestFlagsOfFleetStandAnywhere(t *testing.T) {
 		"-c", box.file())
 	cmd.Env = box.env
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) !=
-		"box has joined, and a host that runs is in the fleet within a second\n" {
+		"box has joined; a running host is in the fleet within a second\n" {
 		t.Errorf("join: %v: %s", err, out)
 	}
 	out, err := home.try("fleet", "remove", "box", "--door")

@@ -136,10 +136,10 @@ func TestDoorsThatAreNoneAreTold(t *testing.T) {
 	box.joins(w.token(), "tls://"+w.listen)
 	box.start()
 	hosttest.Eventually(t, "it is told", func() bool {
-		return strings.Contains(box.logged(), "fleet.doors has a host that is no door")
+		return strings.Contains(box.logged(), "fleet.doors has a host that is not a door")
 	})
 	log := box.logged()
-	if strings.Contains(log, "not in the fleet") || strings.Count(log, "no door") != 1 {
+	if strings.Contains(log, "not in the fleet") || strings.Count(log, "not a door") != 1 {
 		t.Errorf("more is told: %s", log)
 	}
 	home := w.hosts["home"].logged()

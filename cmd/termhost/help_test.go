@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -8,7 +9,10 @@ import (
 	"termhost/sshd/verbs/helptext"
 )
 
-// All that help says on the host itself fits into a window of 100 columns.
+// otherWords are the protocol's words for what people are told of as the keyboard.
+var otherWords = regexp.MustCompile(`(?i)\b(claim(s|ed)?|holders?|holds|held)\b`)
+
+// Help on the host itself fits into a window of 100 columns, and calls the keyboard so.
 func TestHelpFitsIntoAWindow(t *testing.T) {
 	t.Parallel()
 	asked := [][]string{{}, {"help"}, {"-h"}}
@@ -23,6 +27,9 @@ func TestHelpFitsIntoAWindow(t *testing.T) {
 		code := run(args, stdio{out: &out, err: &errs})
 		if code != exitOK || errs.Len() > 0 || !strings.Contains(out.String(), "termhost ") {
 			t.Errorf("termhost %s: %d, %s%s", strings.Join(args, " "), code, out.String(), errs.String())
+		}
+		if word := otherWords.FindString(out.String()); word != "" {
+			t.Errorf("termhost %s: says %q, not keyboard", strings.Join(args, " "), word)
 		}
 		for line := range strings.Lines(out.String()) {
 			if width.String(strings.TrimSuffix(line, "\n")) > helptext.Columns {

@@ -72,8 +72,8 @@ func parseMCP(args []string) (a mcpArgs, err error) {
 			a.local, args = true, args[1:]
 		case len(args) > 0 && args[0] == "--as":
 			if len(args) == 1 || !ahp.ValidName(args[1]) {
-				return a, errors.New("--as needs a NAME: 1 to 64 letters, digits, dots, " +
-					"underscores and dashes")
+				return a, errors.New("--as needs a NAME: 1 to 64 letters a-z or A-Z, " +
+					"digits, dots, underscores and dashes")
 			}
 			a.as, args = args[1], args[2:]
 		case len(args) > 1 && args[0] == "-c" && a.local: // ssh has a -c, too

@@ -65,7 +65,7 @@ func parsePage(args []string) (a pageArgs, err error) {
 	}
 	for _, name := range a.names {
 		if !ahp.ValidName(name) {
-			return a, fmt.Errorf("%q is no terminal's name", name)
+			return a, fmt.Errorf("%q is not a terminal's name", name)
 		}
 	}
 	return a, nil

@@ -62,8 +62,8 @@ func parseShare(args []string) (cfg share.Config, err error) {
 		case args[0] == "-n" && len(args) > 1: // ssh's own -n has no use here
 			args = args[1:]
 			if cfg.Name = args[0]; !ahp.ValidName(cfg.Name) {
-				return cfg, fmt.Errorf("%q is no name for a terminal: "+
-					"use 1 to 64 letters, digits, dots, underscores and dashes", cfg.Name)
+				return cfg, fmt.Errorf("%q cannot name a terminal: use 1 to 64 "+
+					"letters a-z or A-Z, digits, dots, underscores and dashes", cfg.Name)
 			}
 			continue
 		case local && args[0] == "-c" && len(args) > 1:

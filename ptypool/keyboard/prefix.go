@@ -26,7 +26,7 @@ func ParsePrefix(text string) (byte, error) {
 		}
 	}
 	if len(key) != 1 {
-		return 0, fmt.Errorf("%q is no prefix key: write \"ctrl-\" and one character, "+
+		return 0, fmt.Errorf("%q is not a prefix key: write \"ctrl-\" and one character, "+
 			"such as \"ctrl-a\", or \"none\"", text)
 	}
 	switch c := key[0]; {
@@ -36,5 +36,5 @@ func ParsePrefix(text string) (byte, error) {
 	case c >= 'a' && c <= 'z', c >= '\\' && c <= '_':
 		return c & 0x1f, nil
 	}
-	return 0, fmt.Errorf("%q is no control character: use a letter, or one of \\ ] ^ _", text)
+	return 0, fmt.Errorf("%q is not a control character: use a letter, or one of \\ ] ^ _", text)
 }

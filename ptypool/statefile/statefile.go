@@ -52,7 +52,7 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 func OpenFolder(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-		why := fmt.Errorf("it is no folder: %w", ErrNoFile)
+		why := fmt.Errorf("it is not a folder: %w", ErrNoFile)
 		err = &fs.PathError{Op: "open", Path: path, Err: why}
 	}
 	return f, err

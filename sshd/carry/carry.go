@@ -103,7 +103,7 @@ func (c *Carrier) dialFor(ctx context.Context, p authz.Principal, source authz.S
 		Auth: []gossh.AuthMethod{gossh.PublicKeys(c.Fleet.Signer())},
 		HostKeyCallback: func(_ string, _ net.Addr, got gossh.PublicKey) error {
 			if !bytes.Equal(got.Marshal(), key.Marshal()) {
-				return fmt.Errorf("it has not the key of %s", host)
+				return fmt.Errorf("it does not have the key of %s", host)
 			}
 			known = true
 			return nil
@@ -129,7 +129,7 @@ func (c *Carrier) dialFor(ctx context.Context, p authz.Principal, source authz.S
 			return nil, c.noAnswer(ctx, host)
 		case !known || errors.Is(err, io.EOF) || streamError(nc) != nil:
 			_ = c.Fleet.NoAnswer(host) // err says more
-			return nil, fmt.Errorf("%s has not let you in: %w", host, err)
+			return nil, fmt.Errorf("%s did not let you in: %w", host, err)
 		}
 		return nil, fmt.Errorf("%s refuses: %w", host, err)
 	}

@@ -259,13 +259,13 @@ func TestAHostThatEndsItselfIsLost(t *testing.T) {
 func TestAsksNameTheHostsThatAreNotHeard(t *testing.T) {
 	_, home, boxes := newTown(t, "box1", "box2")
 	fail := boxes[0].failing()
-	if out, status := home.run("asks"); status != verbs.StatusOK || out != "nothing is held\n" {
+	if out, status := home.run("asks"); status != verbs.StatusOK || out != "nothing is waiting for an answer\n" {
 		t.Errorf("of hosts that are there: status %d, %s", status, out)
 	}
 	fail()
 	out, status := home.run("asks")
 	if status == verbs.StatusOK ||
-		!strings.HasSuffix(out, "nothing is held as far as is known; not heard: box1\n") {
+		!strings.HasSuffix(out, "nothing is waiting for an answer, as far as is known; not reached: box1\n") {
 		t.Errorf("where one is silent: status %d, %s", status, out)
 	}
 }

@@ -134,20 +134,20 @@ func TestRepliesNameATerminalOfAnotherHostWithItsHost(t *testing.T) {
 	home.makes("home", "own", "own-")
 	const e = "error: "
 	for _, c := range [][2]string{
-		{"rename box1/work w1", "box1/work is called box1/w1 now"},
-		{"rename box1/w1 box1/work", "box1/w1 is called box1/work now"},
-		{"rename work box1/work", "it is called box1/work already"},
+		{"rename box1/work w1", "box1/work is now called box1/w1"},
+		{"rename box1/w1 box1/work", "box1/w1 is now called box1/work"},
+		{"rename work box1/work", "it is already called box1/work"},
 		{"rename box1/work home/w1", e + "a terminal stays on its host: box1/work cannot be called " +
 			"home/w1"},
 		{"rename own box1/own", e + "a terminal stays on its host: home/own cannot be called box1/own"},
 		{"rename box1/work nosuch/w1", e + `the fleet has no host "nosuch", but box1, home`},
 		{"rename box1/work box1/other", e + `a terminal named "box1/other" exists; choose another ` +
 			"name, or attach to it"},
-		{"rename own home/mine", "own is called mine now"},
+		{"rename own home/mine", "own is now called mine"},
 		{"guard box1/work on", "box1/work is guarded: what agents type waits for your yes"},
 		{"guard box1/work off", "box1/work is not guarded: agents type without asking"},
-		{"approve box1/work", e + "nothing is held in box1/work"},
-		{"wait --timeout 10ms box1/work", e + "box1/work goes on after 10ms"},
+		{"approve box1/work", e + "nothing is waiting for an answer in box1/work"},
+		{"wait --timeout 10ms box1/work", e + "still waiting for box1/work after 10ms"},
 		{"record box1/work off", "box1/work is not recorded"},
 	} {
 		out, _ := home.run(c[0])

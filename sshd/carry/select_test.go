@@ -118,7 +118,7 @@ func TestWaitWaitsForAHostThatWasSilentAtFirst(t *testing.T) {
 		status int
 	}
 	ended := make(chan end, 1)
-	waits := newSaying("box1 is waited for")
+	waits := newSaying("waiting for box1, too")
 	go func() {
 		status := home.runner.Exec(t.Context(), home.caller(waits), "wait --all -l team=a").Status
 		waits.Wait()

@@ -112,14 +112,15 @@ func defineCompletion(*flag.FlagSet) func(*invocation) int { return (*invocation
 func (v *invocation) complete() int {
 	shell, aliases := v.args[0], v.args[1:]
 	if !slices.Contains(Shells(), shell) {
-		return v.misused("%q is none of the shells %s", shell, strings.Join(Shells(), ", "))
+		return v.misused("there is no completion for %q, only for %s", shell,
+			strings.Join(Shells(), ", "))
 	}
 	if len(aliases) == 0 {
 		aliases = []string{"th"}
 	}
 	for _, a := range aliases {
 		if !aliasForm.MatchString(a) {
-			return v.misused("%q is no name of a host", a)
+			return v.misused("%q is not a host's name", a)
 		}
 	}
 	var commands []Command

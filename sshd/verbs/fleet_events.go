@@ -107,7 +107,7 @@ func (l *listening) follow(ctx context.Context) (goes bool) {
 			delete(l.hosts, name)
 		case s.over:
 		case !member && s.heard:
-			l.complain(fmt.Errorf("%s is in this fleet no more", name))
+			l.complain(fmt.Errorf("%s is no longer in this fleet", name))
 			s.over, l.status = true, StatusFailed
 		case !h.Reachable && !first:
 			s.pause, s.next = 0, time.Time{}

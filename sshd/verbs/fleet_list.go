@@ -135,8 +135,8 @@ func (v *invocation) othersNamed(names []string, self string) ([]FleetHost, erro
 		case !slices.ContainsFunc(hosts, is):
 			return nil, NoHost(name, hosts)
 		case name != self && !slices.ContainsFunc(others, is):
-			return nil, fmt.Errorf("this host is no door of its fleet; log in to one that is, or"+
-				" to %s itself", name)
+			return nil, fmt.Errorf("this host is not a door of its fleet; log in to one that"+
+				" is, or to %s itself", name)
 		}
 	}
 	return slices.DeleteFunc(others, func(h FleetHost) bool {
@@ -286,7 +286,7 @@ func (i listed) MarshalJSON() ([]byte, error) {
 	if i.raw != nil {
 		marked, ok := hostedAs(origin{i.on, i.away, i.refused}, i.raw)
 		if !ok {
-			return nil, fmt.Errorf("%s lists what is no object", i.on)
+			return nil, fmt.Errorf("%s answers with a list that cannot be read", i.on)
 		}
 		return marked, nil
 	}

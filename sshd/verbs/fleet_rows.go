@@ -66,7 +66,7 @@ func (f *fleetRows) Now(ctx context.Context, r *viewer.Row) (*viewer.Row, error)
 		}
 		return r, errGoneThere
 	}
-	return r, fmt.Errorf("%s is in this fleet no more", r.Host)
+	return r, fmt.Errorf("%s is no longer in this fleet", r.Host)
 }
 
 // actTime bounds how long a host may take for what a key asks of it.

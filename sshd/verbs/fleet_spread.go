@@ -258,10 +258,11 @@ func (v *invocation) asksOnSeveral(places []place) int {
 	switch {
 	case printed:
 	case len(unheard) > 0:
-		fmt.Fprintf(v.stderr, "nothing is held as far as is known; not heard: %s\n",
+		fmt.Fprintf(v.stderr, "nothing is waiting for an answer, as far as is known; "+
+			"not reached: %s\n",
 			strings.Join(unheard, ", "))
 	default:
-		fmt.Fprintln(v.stderr, "nothing is held")
+		fmt.Fprintln(v.stderr, "nothing is waiting for an answer")
 	}
 	return status
 }

@@ -32,7 +32,7 @@ func (v *invocation) waitOnMatching(matches func(host.Info) bool, within time.Du
 		return StatusOK, false
 	}
 	for _, p := range silent {
-		fmt.Fprintf(v.stderr, "%s is waited for, too\n", p.host)
+		fmt.Fprintf(v.stderr, "waiting for %s, too\n", p.host)
 	}
 	return v.waitOnSeveral(there, lateWait{silent, matches, within}), true
 }
@@ -112,8 +112,8 @@ func (v *invocation) waitedForSilent(l lateWait) int {
 	for _, p := range l.silent {
 		names = append(names, p.host)
 	}
-	fmt.Fprintf(v.stderr, "termhost: error: no end is known after %v; silent at first: %s\n",
-		l.within, strings.Join(names, ", "))
+	fmt.Fprintf(v.stderr, "termhost: error: nothing has ended after %v, as far as is known;"+
+		" unreachable at first: %s\n", l.within, strings.Join(names, ", "))
 	return StatusTimeout
 }
 

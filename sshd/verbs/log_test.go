@@ -77,7 +77,7 @@ func TestALogsPartsArePrinted(t *testing.T) {
 		"log --tail -1 sh":              "a number from 0 on",
 		"log --since yesterday sh":      "it is a duration, such as 90s",
 		"log --since -5m sh":            "it is a duration, such as 90s",
-		"log --json --tail 3 sh":        "--json has not",
+		"log --json --tail 3 sh":        "--json has none",
 		"log --commands --last sh":      "--last and --command are for the output of one",
 		"log --last plain":              "does not tell of its commands\nhint: bash, zsh and fish",
 		"log --last -f plain":           "does not tell of its commands\nhint: bash, zsh and fish",

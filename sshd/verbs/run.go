@@ -273,7 +273,7 @@ func (v *invocation) needsTerminal(instead string) int {
 
 // needsScreen refuses a verb that draws on the peer's terminal, which is dumb or has no size.
 func (v *invocation) needsScreen(instead string) int {
-	fmt.Fprintf(v.stderr, "termhost: error: %s draws on a screen, which your terminal has not\n",
+	fmt.Fprintf(v.stderr, "termhost: error: %s draws on a screen, and your terminal has none\n",
 		v.verb.name)
 	fmt.Fprintf(v.stderr, "hint: %s\n", v.told(instead))
 	return StatusUsage

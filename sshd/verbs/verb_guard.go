@@ -51,14 +51,14 @@ func (v *invocation) asks(asJSON bool) int {
 	}
 	unread := v.Conn.UnreadableAsks(only...)
 	if len(unread) > 0 {
-		fmt.Fprintf(v.stderr, "something is held in %s that you may not read\n",
+		fmt.Fprintf(v.stderr, "agents want to type something in %s that you may not read\n",
 			strings.Join(unread, ", "))
 	}
 	switch {
 	case asJSON:
 		return v.printJSON(heldItems(v.Caller, list))
 	case len(list) == 0 && len(unread) == 0:
-		fmt.Fprintln(v.stderr, "nothing is held")
+		fmt.Fprintln(v.stderr, "nothing is waiting for an answer")
 		return StatusOK
 	case len(list) == 0:
 		return StatusOK

@@ -17,7 +17,7 @@ func (v *invocation) kick() int {
 	if err != nil {
 		return v.failed(err)
 	}
-	fmt.Fprintf(v.stderr, "termhost: %s watches %s no more (views ended: %d)\n",
+	fmt.Fprintf(v.stderr, "termhost: %s no longer watches %s (views ended: %d)\n",
 		name, v.shown(t.Name()), n)
 	return StatusOK
 }

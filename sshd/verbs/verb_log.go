@@ -82,7 +82,7 @@ func (f *logFlags) wrong() string {
 	case part && f.commands:
 		return "--commands lists commands, --last and --command are for the output of one"
 	case f.tail >= 0 && state:
-		return "--tail is a number of lines, which --json has not"
+		return "--tail counts lines, and --json has none"
 	}
 	return ""
 }

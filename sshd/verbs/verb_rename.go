@@ -44,9 +44,9 @@ func (v *invocation) rename() int {
 		return v.failed(err)
 	}
 	if was == t.Name() {
-		fmt.Fprintf(v.stderr, "termhost: it is called %s already\n", v.shown(was))
+		fmt.Fprintf(v.stderr, "termhost: it is already called %s\n", v.shown(was))
 		return StatusOK
 	}
-	fmt.Fprintf(v.stderr, "termhost: %s is called %s now\n", v.shown(was), v.shown(t.Name()))
+	fmt.Fprintf(v.stderr, "termhost: %s is now called %s\n", v.shown(was), v.shown(t.Name()))
 	return StatusOK
 }

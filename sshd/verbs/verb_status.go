@@ -10,10 +10,10 @@ import (
 
 // defineStatus says how a terminal's program stands, or prints what it has said.
 func defineStatus(fs *flag.FlagSet) func(*invocation) int {
-	about := fs.String("about", "", "of an agent's hook: what is asked about, or gone on with,"+
-		" such as the use of a tool; going on with something else answers no question")
-	program := fs.Bool("program", false, "it is over when the command is that the terminal's shell"+
-		" runs")
+	about := fs.String("about", "", "for an agent's hook: what the question is about, such as the"+
+		" use of a tool; only what goes on with the same thing answers it")
+	program := fs.Bool("program", false, "it counts only until the command that the terminal's"+
+		" shell runs has ended")
 	return func(v *invocation) int { return v.status(*about, *program) }
 }
 

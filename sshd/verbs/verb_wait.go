@@ -131,11 +131,7 @@ func (v *invocation) timedOut(pending []*host.Terminal, after time.Duration) int
 	for _, t := range pending {
 		names = append(names, v.shown(t.Name()))
 	}
-	verb := "goes"
-	if len(names) > 1 {
-		verb = "go"
-	}
-	fmt.Fprintf(v.stderr, "termhost: error: %s %s on after %v\n",
-		strings.Join(names, ", "), verb, after)
+	fmt.Fprintf(v.stderr, "termhost: error: still waiting for %s after %v\n",
+		strings.Join(names, ", "), after)
 	return StatusTimeout
 }

@@ -9,7 +9,7 @@ func TestAQuestionComesBeforeNotices(t *testing.T) {
 		for rows := 1; rows <= 24; rows++ {
 			d := newAsked(t, "make deploy HOST=production; touch F\r")
 			w := &viewer{draws: true, canvas: canvas{window: Window{Cols: cols, Rows: rows}},
-				overlay: notice("held by ann/a1; your first key takes it")}
+				overlay: notice("ann/a1 has the keyboard; your first key takes it")}
 			d.size = w.window
 			o, above, below := w.drawDialog(d.approval)
 			offers, shown := d.next.offers, len(o.fitted(above))

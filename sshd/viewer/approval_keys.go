@@ -77,7 +77,7 @@ func (d *approval) key(k keyboard.Key) verdict {
 		d.putAside(true)
 		d.later(is.Ask)
 		d.typing.answered()
-		d.say(notice("it is still held; %s shows it again", d.s.key('n')))
+		d.say(notice("it still waits for you; %s shows it again", d.s.key('n')))
 		return dialogEnds
 	}
 	if decision, ok := d.decisionOf(k, is, offers); ok {

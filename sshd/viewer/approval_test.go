@@ -131,7 +131,7 @@ func TestAWordIsNoAnswer(t *testing.T) {
 
 func TestKeysAnswerWhenTheWholeTextHasStoodOnTheScreen(t *testing.T) {
 	d := newAsked(t, "rm -rf /\r")
-	if got := d.shows(); !strings.Contains(got, "wants to type 1 line, which runs (@7)\n1 rm -rf /^M\n"+waiting) {
+	if got := d.shows(); !strings.Contains(got, "wants to type 1 line and run it (@7)\n1 rm -rf /^M\n"+waiting) {
 		t.Errorf("at first:\n%s", got)
 	}
 	for _, key := range []rune{'y', 'n', 'e', 'a', ' ', 'l', keyboard.Enter, keyboard.Escape} {
@@ -264,7 +264,7 @@ func TestALongTextIsReadToItsEndBeforeItIsApproved(t *testing.T) {
 	d.size = Window{Cols: 62, Rows: 11}
 	d.shows()
 	got := d.waits(answerDelay)
-	if !strings.Contains(got, "wants to type 31 lines, which runs (@7)") ||
+	if !strings.Contains(got, "wants to type 31 lines and run them (@7)") ||
 		!strings.Contains(got, "rows 1 to 8 of 31; 23 more, read on\nspace\u00a0reads\u00a0on  n\u00a0refuses  Esc") {
 		t.Fatalf("at first:\n%s", got)
 	}
@@ -375,15 +375,15 @@ func TestASignStandsOut(t *testing.T) {
 	}
 	d.is.Secret, d.is.Lines = true, nil
 	if got := fmt.Sprint(d.draw(d.size, d.size).lines); !strings.Contains(got, "1 (a secret)") ||
-		!strings.Contains(got, "wants to answer the question for a secret, which nothing else reads (@7)") {
+		!strings.Contains(got, "wants to answer the question for a secret; nothing else will read it (@7)") {
 		t.Errorf("a secret: %s", got)
 	}
 	d.is.Secret, d.is.Does = false, ahp.AskTypes
-	if got := fmt.Sprint(d.draw(d.size, d.size).lines); !strings.Contains(got, "which types only") {
+	if got := fmt.Sprint(d.draw(d.size, d.size).lines); !strings.Contains(got, "without Enter; nothing runs yet") {
 		t.Errorf("without Enter: %s", got)
 	}
 	d.is.Does = ahp.AskActs
-	if got := fmt.Sprint(d.draw(d.size, d.size).lines); !strings.Contains(got, "which acts at once, without Enter") {
+	if got := fmt.Sprint(d.draw(d.size, d.size).lines); !strings.Contains(got, "without Enter; the program acts at once") {
 		t.Errorf("at a key: %s", got)
 	}
 }

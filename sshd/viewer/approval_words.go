@@ -11,18 +11,21 @@ import (
 
 // nature describes the input: how much, its effect, and what its lines do not show clearly.
 func (d *approval) nature() string {
-	text := "type " + wording.Counted(len(d.is.Lines), "line")
+	text, them := "type "+wording.Counted(len(d.is.Lines), "line"), "it"
+	if len(d.is.Lines) > 1 {
+		them = "them"
+	}
 	switch {
 	case d.is.Secret:
-		return "answer the question for a secret, which nothing else reads (" + d.is.Ask + ")"
+		return "answer the question for a secret; nothing else will read it (" + d.is.Ask + ")"
 	case d.is.Does == ahp.AskStarts:
-		text = "start a program, which runs"
+		text = "start a program"
 	case d.is.Does == ahp.AskRuns:
-		text += ", which runs"
+		text += " and run " + them
 	case d.is.Does == ahp.AskActs:
-		text += ", which acts at once, without Enter"
+		text += " without Enter; the program acts at once"
 	default:
-		text += ", which types only, without Enter"
+		text += " without Enter; nothing runs yet"
 	}
 	if d.is.Hidden > 0 {
 		text += ", with " + wording.Counted(d.is.Hidden, "control or hidden character")

@@ -10,7 +10,7 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// Explain returns the text of an error for people: a refusal says who holds the terminal and what
+// Explain returns the text of an error for people: a refusal says who has the keyboard and what
 // to do, and no error names a package. prefix is as in [Session].
 func Explain(err error, prefix byte) string {
 	var held *host.HeldError
@@ -19,8 +19,8 @@ func Explain(err error, prefix byte) string {
 	case held.Agent || held.Denied.Verb != authz.Input || prefix == 0:
 		return held.Error()
 	default:
-		return fmt.Sprintf("%s holds %s; ask with %s, or an admin can take it",
-			held.Holder, held.Terminal, keyName(prefix, 'a'))
+		return fmt.Sprintf("%s has the keyboard; ask with %s, or an admin can take it",
+			held.Holder, keyName(prefix, 'a'))
 	}
 	text := err.Error()
 	for _, prefix := range []string{"ptypool: ", "keys: ", "authz: ", "host: ", "history: "} {

@@ -103,11 +103,11 @@ func (l *inputLoop) reason(err error) string {
 	switch name, other := w.a.HeldByOther(); {
 	case w.t.Piped(): // the holder cannot type either
 	case w.t.Client():
-		return "observation-only: owned by " + host.Printable(name)
+		return "only " + host.Printable(name) + " types here; you can watch"
 	case errors.As(err, &held):
 		return w.s.explain(held)
 	case other:
-		return fmt.Sprintf("%s; %s holds %s", denied.Rule, host.Printable(name),
+		return fmt.Sprintf("%s; %s has the keyboard of %s", denied.Rule, host.Printable(name),
 			w.s.called(w.t))
 	}
 	return denied.Rule

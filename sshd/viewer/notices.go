@@ -114,11 +114,11 @@ func (s *Session) entering(a *host.Attach) string {
 	name = host.Printable(name)
 	switch {
 	case kind == host.KeyboardTakes:
-		return fmt.Sprintf("held by %s; your first key takes it", name)
+		return fmt.Sprintf("%s has the keyboard; your first key takes it", name)
 	case kind == host.KeyboardAsks && s.Prefix != 0:
-		return fmt.Sprintf("%s holds it; %s asks", name, s.key('a'))
+		return fmt.Sprintf("%s has the keyboard; %s asks for it", name, s.key('a'))
 	case kind == host.KeyboardAsks, kind == host.KeyboardWaits:
-		return fmt.Sprintf("%s holds it; an admin can take it", name)
+		return fmt.Sprintf("%s has the keyboard; an admin can take it", name)
 	}
 	return ""
 }
@@ -130,7 +130,7 @@ func (w *viewer) noted(n host.Note) overlay {
 	case host.NoteAsked:
 		return w.asked(who, host.Printable(n.First)).longer()
 	case host.NoteUnasked:
-		return notice("%s does not ask for the keyboard any more", who)
+		return notice("%s no longer asks for the keyboard", who)
 	case host.NoteAway:
 		return notice("%s", awayText(w.a)).longer()
 	case host.NoteControlMode:
@@ -188,7 +188,7 @@ func approvalNote(n host.Note) overlay {
 	case host.NoteTrustOver:
 		return notice("the yes to all of %s is over: %s", agent, host.Printable(n.Why)).longer()
 	}
-	return notice("%s asks no more: %s", agent, host.Printable(n.Why))
+	return notice("%s no longer asks: %s", agent, host.Printable(n.Why))
 }
 
 // awayText says since when the owner of a terminal is away; "": it is not.

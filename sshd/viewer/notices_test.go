@@ -39,7 +39,7 @@ func TestABurstOfRefusedKeysIsOneNotice(t *testing.T) {
 			notices = append(notices, e.overlay.lines...)
 		}
 	}
-	if len(notices) != 1 || notices[0] != "termhost: observation-only: owned by carol" {
+	if len(notices) != 1 || notices[0] != "termhost: only carol types here; you can watch" {
 		t.Errorf("%d notices: %q", len(notices), notices)
 	}
 }

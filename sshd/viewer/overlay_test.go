@@ -22,16 +22,16 @@ func TestALineOfATableIsCutToTheWindow(t *testing.T) {
 }
 
 func TestANoticeIsWrappedBetweenItsWords(t *testing.T) {
-	const refusal = `termhost: bob holds build; ask with Ctrl-\ a, or an admin can take it`
+	const refusal = `termhost: bob has the keyboard; ask with Ctrl-\ a, or an admin can take it`
 	for _, c := range []struct {
 		text string
 		w    Window
 		want []string
 	}{
 		{refusal, Window{Cols: 80, Rows: 24}, []string{refusal}},
-		{refusal, Window{Cols: 20, Rows: 24}, []string{"termhost: bob holds", "build; ask with", `Ctrl-\ a, or an`,
-			"admin can take it"}},
-		{refusal, Window{Cols: 20, Rows: 2}, []string{"termhost: bob holds", "build; ask with"}},
+		{refusal, Window{Cols: 20, Rows: 24}, []string{"termhost: bob has", "the keyboard; ask", `with Ctrl-\ a, or`,
+			"an admin can take", "it"}},
+		{refusal, Window{Cols: 20, Rows: 2}, []string{"termhost: bob has", "the keyboard; ask"}},
 		{"a very_long_name_without_spaces b", Window{Cols: 11, Rows: 5},
 			[]string{"a", "very_long_", "name_witho", "ut_spaces", "b"}},
 		{"  d  detach; the terminal goes on", Window{Cols: 22, Rows: 5},
@@ -56,7 +56,7 @@ func TestANoticeIsWrappedBetweenItsWords(t *testing.T) {
 
 func TestTheKeysOfThePrefixAreWrappedBetweenThem(t *testing.T) {
 	got := string(prefixHelp(0x1c, "bob has the keyboard").appendTo(nil, Window{Cols: 20, Rows: 24}))
-	for _, line := range []string{"bob has the        ", "keyboard:  d detach", "c claim            ", "r hand back  a ask ",
+	for _, line := range []string{"bob has the        ", "keyboard:  d detach", "c take it          ", "r hand back  a ask ",
 		"g guard  n next    ", "l list  Tab last   ", "+ new  ? help      ", `Ctrl-\ sends it    `} {
 		if !strings.Contains(got, "\x1b[2K"+line) {
 			t.Errorf("%q is no line of %q", line, got)

@@ -10,7 +10,7 @@ import (
 
 // prefixHelp shows who has the keyboard and the keys in one line.
 func prefixHelp(prefix byte, has string) overlay {
-	keys := []string{"d detach", "c claim", "r hand back", "a ask", "g guard", "n next", "l list",
+	keys := []string{"d detach", "c take it", "r hand back", "a ask", "g guard", "n next", "l list",
 		"Tab last", "+ new", "? help", keyboard.ControlName(prefix) + " sends it"}
 	for i, k := range keys {
 		keys[i] = strings.ReplaceAll(k, " ", together)
@@ -33,16 +33,16 @@ func (l *inputLoop) fullHelp() overlay {
 	p := keyboard.ControlName(w.s.Prefix)
 	claim := "your keys reach the program"
 	if name, other := w.a.HeldByOther(); other {
-		claim = "held by " + host.Printable(name)
+		claim = host.Printable(name) + " has the keyboard"
 	} else if !w.a.Holds() {
 		claim = "this attach is read-only"
 	}
 	return overlay{lines: []string{
 		fmt.Sprintf("terminal %s (%s). After %s:", w.s.called(w.t), claim, p),
 		"  d  detach; the terminal goes on",
-		"  c  claim: take the keyboard",
-		"  r  hand the claim to who asks, or back to whom it was taken from",
-		"  a  ask the holder for it",
+		"  c  take the keyboard",
+		"  r  hand the keyboard to whoever asks, or back to whom you took it from",
+		"  a  ask for the keyboard",
 		"  g  guard: what agents type waits for your yes, or no longer",
 		"  n  go to the terminal that has wanted you longest",
 		"  l  pick a terminal from a list",

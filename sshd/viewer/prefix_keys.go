@@ -56,7 +56,7 @@ func (l *inputLoop) Commanded(k rune, form, raw []byte) {
 		if l.filter.Pasting() {
 			l.drop = dropPaste
 		}
-		l.w.say(notice("%s has no such key, which is not typed; %s shows the keys",
+		l.w.say(notice("no such key after %s: it was not typed; %s shows the keys",
 			keyboard.ControlName(l.w.s.Prefix), l.w.s.key('?')))
 	}
 }
@@ -101,7 +101,7 @@ func (l *inputLoop) ask() {
 	case asked.Here:
 		l.w.say(notice("you asked %s for the keyboard", name))
 	default:
-		l.w.say(notice("%s is not here, and is asked on coming within ten minutes", name))
+		l.w.say(notice("%s is not here, and will be asked on coming back within ten minutes", name))
 	}
 }
 

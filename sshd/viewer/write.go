@@ -74,7 +74,7 @@ func (w *viewer) catchUp() error {
 	case w.interactive:
 		state, err = w.a.Redraw()
 	default:
-		_, _ = io.WriteString(w.s.Stderr(), "termhost: the output came faster than it was taken;"+
+		_, _ = io.WriteString(w.s.Stderr(), "termhost: output came faster than it could be shown;"+
 			" what is retained of it follows\n")
 		state, err = w.a.Redraw()
 	}

@@ -13,7 +13,7 @@ import (
 // What an owner sends is taken apart and put together anew: it may be broken into, and its text is
 // believed in nothing that is about other hosts or about the connection to the client.
 
-var errMessage = errors.New("it sends what is no message of AHP")
+var errMessage = errors.New("it sends something that is not an AHP message")
 
 // message is one of an owner's.
 type message struct {

@@ -16,7 +16,7 @@ import (
 func checkListen(listen string) error {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return fmt.Errorf("%q is no address: write host:port, "+
+		return fmt.Errorf("%q is not an address: write host:port, "+
 			"such as \"127.0.0.1:2222\" or \"[::1]:2222\"", listen)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
@@ -59,7 +59,7 @@ func checkOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != origin ||
 		strings.ToLower(origin) != origin {
-		return fmt.Errorf("%q is no origin: write scheme://host or scheme://host:port "+
+		return fmt.Errorf("%q is not an origin: write scheme://host or scheme://host:port "+
 			"in lower case, without a path", origin)
 	}
 	if u.Port() == "443" && u.Scheme == "https" || u.Port() == "80" && u.Scheme == "http" {
@@ -75,13 +75,13 @@ func checkHost(host string) error {
 	name := host
 	if strings.Contains(host, ":") && !strings.HasSuffix(host, "]") {
 		if err := checkListen(host); err != nil {
-			return fmt.Errorf("%q is no host: write name or name:port", host)
+			return fmt.Errorf("%q is not a host: write name or name:port", host)
 		}
 		name, _, _ = net.SplitHostPort(host)
 	}
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 	if _, err := netip.ParseAddr(name); err != nil && !isHostName(name) {
-		return fmt.Errorf("%q is no host: write name or name:port, "+
+		return fmt.Errorf("%q is not a host: write name or name:port, "+
 			"without scheme, path or wildcard", host)
 	}
 	return nil
@@ -98,9 +98,9 @@ func checkServer(server string) error {
 	case !strings.Contains(server, "://"):
 		return errors.New("a server is a URL with its scheme: write tls:// before it, " + example)
 	case err != nil || strings.Contains(u.Host, ","):
-		return errors.New("it is no URL: write one server in each string, " + example)
+		return errors.New("it is not a URL: write one server in each string, " + example)
 	case !slices.Contains(natsSchemes, u.Scheme):
-		return fmt.Errorf("%q is no scheme of a NATS server: write %s, %s", u.Scheme,
+		return fmt.Errorf("%q is not a scheme of a NATS server: write %s, %s", u.Scheme,
 			joinOr(natsSchemes), example)
 	case u.Hostname() == "":
 		return errors.New("it names no server: write its address, " + example)

@@ -131,7 +131,7 @@ func (c *Config) checkFleet(r *report) {
 		if err := fleet.CheckName(door); err != nil {
 			r.add(joinKey("fleet.doors", door), "%v: write doors = { box1 = \"operator\" }", err)
 		} else if _, err := authz.ParseRole(f.Doors[door]); err != nil {
-			r.add(joinKey("fleet.doors", door), "%q is no role: write %s, such as "+
+			r.add(joinKey("fleet.doors", door), "%q is not a role: write %s, such as "+
 				"{ %s = \"operator\" }", f.Doors[door], joinOr(roleNames()), door)
 		}
 	}
@@ -171,7 +171,7 @@ func (c *Config) checkMCP(r *report) {
 		at := joinKey("mcp.waits", name)
 		if strings.TrimSpace(name) != name || name == "" || len(name) > maxNameBytes ||
 			strings.ContainsFunc(name, notPrinted) {
-			r.add(at, "is no client's name: write it as the client gives it to itself, such as "+
+			r.add(at, "is not a client's name: write it as the client gives it to itself, such as "+
 				"\"claude-code\", or set mcp.wait for all others")
 			continue
 		}
@@ -207,7 +207,7 @@ func (c *Config) checkHTTP(r *report) {
 	}
 	if !strings.HasPrefix(h.Path, "/") || path.Clean(h.Path) != h.Path ||
 		strings.Trim(h.Path, bareKeyChars+"/.~") != "" {
-		r.add("http.path", "%q is no path: write / and letters, digits, or - . _ ~, "+
+		r.add("http.path", "%q is not a path: write / and letters, digits, or - . _ ~, "+
 			"without a / at the end", h.Path)
 	} else if slices.Contains(reservedPaths, h.Path) {
 		r.add("http.path", "%q has a meaning of its own: choose another path", h.Path)
@@ -235,14 +235,15 @@ func (c *Config) checkTerminal(r *report) {
 	if t.Term == "" || len(t.Term) > maxNameBytes || strings.ContainsAny(t.Term[:1], "-_.+") ||
 		strings.Trim(t.Term, bareKeyChars+".+") != "" {
 		r.add("terminal.term",
-			"%q is no terminal type: write a terminfo name, such as \"xterm-256color\"", t.Term)
+			"%q is not a terminal type: write a terminfo name, such as \"xterm-256color\"", t.Term)
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
 		at := joinKey("terminal.env", name)
 		if name == "" || name[0] <= '9' ||
 			strings.Trim(name, strings.ReplaceAll(bareKeyChars, "-", "")) != "" {
 			r.add(at,
-				"is no name for a variable: use letters, digits and _, and begin with no digit")
+				"cannot name a variable: use letters a-z or A-Z, digits and _, "+
+					"and do not begin with a digit")
 		}
 		if strings.ContainsRune(t.Env[name], 0) {
 			r.add(at, "the value cannot contain a NUL character")

@@ -39,7 +39,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is too large", in)
 	}
 	if err != nil {
-		return fmt.Errorf("%q is no size: write a whole number and a unit, "+
+		return fmt.Errorf("%q is not a size: write a whole number and a unit, "+
 			"such as \"64KiB\" or \"1MiB\"", in)
 	}
 	suffix := in[len(digits):]
@@ -87,7 +87,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	}
 	v, err := time.ParseDuration(in)
 	if err != nil || strings.HasPrefix(in, "+") {
-		return fmt.Errorf("%q is no duration: write a number and a unit, "+
+		return fmt.Errorf("%q is not a duration: write a number and a unit, "+
 			"such as \"30s\", \"5m\" or \"8h\"", in)
 	}
 	if strings.HasPrefix(in, "-") {
@@ -213,7 +213,7 @@ func (k *Key) UnmarshalText(text []byte) error {
 	for _, o := range options {
 		switch o = strings.ToLower(o); {
 		case o == "cert-authority":
-			return errors.New("an authority is no key of one principal: " +
+			return errors.New("an authority is not the key of one principal: " +
 				"name its file in ssh.trusted_user_ca_files")
 		case strings.HasPrefix(o, "environment=\"termhost_role="):
 			return errors.New("the role is what the entry's role says: leave TERMHOST_ROLE out")

@@ -21,10 +21,10 @@ func TestByteSizes(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"1048576":              "no unit: write \"1048576B\"",
-		"":                     "is no size",
-		"MiB":                  "is no size",
-		"-1B":                  "is no size",
-		"1.5MiB":               "is no size",
+		"":                     "is not a size",
+		"MiB":                  "is not a size",
+		"-1B":                  "is not a size",
+		"1.5MiB":               "is not a size",
 		"1MB":                  "unknown unit",
 		"1 MiB":                "unknown unit",
 		"1mib":                 "unknown unit",
@@ -49,8 +49,8 @@ func TestDurations(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"30": "write \"30s\"", "0": "no unit", "1.5": "no unit", "1d": "write \"24h\"", "-5s": "negative", "-0s": "negative", "+5s": "is no duration",
-		"": "is no duration", "5 m": "is no duration", "inf": "is no duration", "xd": "is no duration",
+		"30": "write \"30s\"", "0": "no unit", "1.5": "no unit", "1d": "write \"24h\"", "-5s": "negative", "-0s": "negative", "+5s": "is not a duration",
+		"": "is not a duration", "5 m": "is not a duration", "inf": "is not a duration", "xd": "is not a duration",
 	} {
 		var d Duration
 		if err := d.UnmarshalText([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {

@@ -36,7 +36,7 @@ func (n *notifyLine) with(was []byte) ([]byte, error) {
 		Notify any `toml:"notify"`
 	}
 	if err := toml.Unmarshal(rest, &settings); err != nil {
-		return nil, fmt.Errorf("it is no TOML: %w", err)
+		return nil, fmt.Errorf("it is not TOML: %w", err)
 	}
 	if settings.Notify != nil {
 		return nil, errNotify

@@ -77,7 +77,7 @@ func read(path string) ([]byte, error) {
 	case err != nil:
 		return nil, errors.Unwrap(err)
 	case !st.Mode().IsRegular() || st.Size() > maxSettings:
-		return nil, errors.New("it is no file of settings")
+		return nil, errors.New("it is not a file of settings")
 	}
 	return os.ReadFile(path)
 }

@@ -138,7 +138,7 @@ func TestWhatCannotBeReadIsNotChanged(t *testing.T) {
 		{"claude", ".claude/settings.json", `{"hooks": []}`, "not plain JSON"},
 		{"claude", ".claude/settings.json", `{"a": 1} x`, "not plain JSON"},
 		{"gemini", ".gemini/settings.json", `[]`, "not plain JSON"},
-		{"codex", ".codex/config.toml", "x = = y", "no TOML"},
+		{"codex", ".codex/config.toml", "x = = y", "not TOML"},
 		{"codex", ".codex/config.toml", "notify = [\"mine\"]\n", "a notify of its own"},
 		{"codex", ".codex/hooks.json", "{", "not plain JSON"},
 		{"opencode", ".config/opencode/plugin/termhost.js", "// mine\n", "move it away"},

@@ -96,7 +96,7 @@ func parse(line []byte) (*message, *ahp.Error) {
 		return invalid("a member of the message is there twice")
 	case m.method == "" && seen["method"], m.method != "" && answers,
 		m.method == "" && !(answers && m.id != nil):
-		return invalid("this is no message of JSON-RPC 2.0")
+		return invalid("this is not a JSON-RPC 2.0 message")
 	}
 	return m, nil
 }

@@ -91,7 +91,7 @@ func TestAPageAndSSHAskEachOtherForTheKeyboard(t *testing.T) {
 		p.prefix()
 		p.keys(key)
 	}
-	free := `document.querySelector('.pane:not(.held) .who').innerText === 'held by you (ssh)'`
+	free := `document.querySelector('.pane:not(.held) .who').innerText === 'keyboard: you (ssh)'`
 	width, size := int64(1280), ""
 
 	for _, round := range []struct{ ask, hand func() }{
@@ -171,7 +171,7 @@ func TestAPageHandsBackWhatItHasTakenEarlier(t *testing.T) {
 	p.listens()
 	p.click("button", "Hand back")
 	p.until(told("handed back to root"))
-	p.until(`document.querySelector('.pane:not(.held) .who').innerText === 'held by you (ssh)'`)
+	p.until(`document.querySelector('.pane:not(.held) .who').innerText === 'keyboard: you (ssh)'`)
 	person.types(t, "echo mine $((1+1))\r")
 	person.shows(t, "mine 2")
 
@@ -205,7 +205,7 @@ func TestTwoWindowsOfOnePersonAreToldApart(t *testing.T) {
 	for i, p := range pages {
 		p.takes("build")
 		person.shows(t, names[i]+" has the keyboard")
-		pages[1-i].until(who("held by " + names[i]))
+		pages[1-i].until(who("keyboard: " + names[i]))
 		list := s.ssh("who", "build")
 		for line := range strings.Lines(list) {
 			name, _, _ := strings.Cut(line, " ")
@@ -242,7 +242,7 @@ func TestTwoWindowsOfOnePersonAreToldApart(t *testing.T) {
 	pages[0].click("tab", "other")
 	pages[0].click("tab", "build")
 	pages[0].shows("build", "# ")
-	pages[0].until(who("held by root/page#2"))
+	pages[0].until(who("keyboard: root/page#2"))
 }
 
 // TestAGuardIsShownWhileItIsSet has somebody set and lift a terminal's guard with ssh.

@@ -107,7 +107,7 @@ func TestTwoPagesRaceForTheKeyboard(t *testing.T) {
 	for _, name := range names {
 		for _, p := range pages {
 			p.click("tab", name)
-			p.until(`document.querySelector('.pane .who').innerText === 'held by you (ssh)'`)
+			p.until(`document.querySelector('.pane .who').innerText === 'keyboard: you (ssh)'`)
 			p.listens()
 		}
 		errs := make(chan error)
@@ -133,7 +133,7 @@ func TestTwoPagesRaceForTheKeyboard(t *testing.T) {
 			return loser != nil
 		})
 		winner.until(held(name))
-		loser.until(`/^held by root\/page(#2)?$/.test(document.querySelector('.pane:not(.held) .who').innerText)`)
+		loser.until(`/^keyboard: root\/page(#2)?$/.test(document.querySelector('.pane:not(.held) .who').innerText)`)
 		if eval[bool](winner, lost) {
 			t.Errorf("%s: both have lost", name)
 		}
@@ -142,7 +142,7 @@ func TestTwoPagesRaceForTheKeyboard(t *testing.T) {
 			t.Errorf("%s is held by %v, and the page that has won is %s", name, claim, id)
 		}
 		loser.typeLine(name, "echo never")
-		loser.until(told("Held by root/page"))
+		loser.until(told("The keyboard is with root/page"))
 		winner.typeLine(name, "echo once $((1+1))")
 		for _, p := range pages {
 			p.shows(name, "once 2")
@@ -178,7 +178,7 @@ func TestAnAgentSeizesTheKeyboardWhileTextIsPasted(t *testing.T) {
 	hosttest.Check(t, agent.Dispatch(ctx, uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(agent.ID())}))
 	p.until(told("root/codex has the keyboard"))
 	p.until(`document.querySelector('.unsent:not([hidden])')?.innerText.includes('claimed by root/codex')`)
-	p.until(`document.querySelector('.pane:not(.held) .who').innerText === 'held by root/codex'`)
+	p.until(`document.querySelector('.pane:not(.held) .who').innerText === 'keyboard: root/codex'`)
 	p.shot("seized")
 	hosttest.Check(t, agent.Dispatch(ctx, uri, ahp.TerminalInput{Data: []byte("#")}))
 	hosttest.Check(t, os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600))

@@ -154,9 +154,9 @@ func TestAPhoneHasWhatItsKeyboardLacks(t *testing.T) {
 	agent := s.agent("codex")
 	claim := ahp.TerminalClaimed{Claim: ahp.ClientClaim(agent.ID())}
 	hosttest.Check(t, agent.Dispatch(t.Context(), ahp.TerminalURI("build"), claim))
-	p.until(`document.querySelector('.pane .who').innerText === 'held by root/codex' && !document.querySelector('.pane.unused')`)
+	p.until(`document.querySelector('.pane .who').innerText === 'keyboard: root/codex' && !document.querySelector('.pane.unused')`)
 	compose("echo sent $((40+2)); cat -v\r")
-	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root/codex')`)
+	p.until(`document.querySelector('.notices')?.innerText.includes('The keyboard is with root/codex')`)
 	hosttest.Check(t, agent.Close())
 	p.until(`document.querySelector('.pane.unused')`)
 	compose("\r")
@@ -281,7 +281,7 @@ func TestAShortWindowIsMostlyTerminal(t *testing.T) {
 		p.shot(fmt.Sprintf("short-%s-%d", what, height))
 		// In one step, for the notice does not stay.
 		rows := eval[[]float64](p, module("dialogs.js")+`.then(({ notice }) => {
-			notice('Held by somebody with a long name: take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a');
+			notice('The keyboard is with somebody with a long name: take it with Ctrl-\\ c, or ask for it with Ctrl-\\ a');
 			const view = document.querySelector('.view').getBoundingClientRect();
 			return [view.height, innerHeight, view.top, document.querySelector('.notices').getBoundingClientRect().bottom] })`)
 		if rows[0] < rows[1]/2 {
@@ -445,7 +445,7 @@ func TestSettingsOfTerminals(t *testing.T) {
 	p.takesIt()
 	p.until(`document.querySelector('.pane.held') && document.querySelector('.entry .state').innerText === 'yours'`)
 	p.click("button", "Close this view")
-	p.until(`!document.querySelector('.pane') && document.querySelector('.entry').ariaLabel.includes('held by you (ssh)')`)
+	p.until(`!document.querySelector('.pane') && document.querySelector('.entry').ariaLabel.includes('keyboard: you (ssh)')`)
 }
 
 // clickNow waits for an element and clicks on it at once, since it may be drawn anew at any time.

@@ -258,7 +258,7 @@ func TestAnObserversPageOnlyLooks(t *testing.T) {
 		t.Error("it offers the keyboard")
 	}
 	p.typeLine("build", "echo never")
-	p.until(`document.querySelector('.notices')?.innerText.includes('Held by')`)
+	p.until(`document.querySelector('.notices')?.innerText.includes('The keyboard is with')`)
 	p.resize(700, 500)
 
 	// What the page does not offer, the host refuses.

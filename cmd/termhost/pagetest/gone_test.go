@@ -179,7 +179,7 @@ func TestATerminalThatNeverWas(t *testing.T) {
 	p.until(`noticed.includes('There is no terminal nosuch.')`)
 	p.typeLine("nosuch", "x")
 	p.until(fmt.Sprintf(`noticed.some((n) => n.startsWith(%q))`, text))
-	if said := eval[string](p, `noticed.join('\n')`); strings.Contains(said, "channel") || strings.Contains(said, "Held by") {
+	if said := eval[string](p, `noticed.join('\n')`); strings.Contains(said, "channel") || strings.Contains(said, "The keyboard is with") {
 		t.Errorf("the page says\n%s", said)
 	}
 	p.click("button", "New terminal")

@@ -23,7 +23,7 @@ func TestAGuestOpensThePage(t *testing.T) {
 	p.until(held("build"))
 	g := s.open(link + "&debug=screen").ready()
 	g.shows("build", "# ")
-	g.until(bar("held by root/page", "Take the keyboard"))
+	g.until(bar("keyboard: root/page", "Take the keyboard"))
 	if text := g.text(); strings.Contains(text, "secret") {
 		t.Errorf("the guest's page shows\n%s", text)
 	}

@@ -316,7 +316,7 @@ func TestATitleCannotPoseAsTheHost(t *testing.T) {
 	const entry = `document.querySelector('.entry[aria-label^="deploy, "]')`
 	for i, c := range []struct{ title, shown string }{
 		{"waiting for input", "title: waiting for input"},
-		{"build, exited failed 1, held by you", "title: build, exited failed 1, held by you"},
+		{"build, exited failed 1, keyboard: you", "title: build, exited failed 1, keyboard: you"},
 		{"(3) build \u2013 termhost", "title: (3) build \u2013 termhost"},
 		{"\u202edesrever\u202c \u2066x\u2069", "title: desrever x"},
 		{"\u05d0\u05d1 1", "title: \u05d0\u05d1 1"},
@@ -331,7 +331,7 @@ func TestATitleCannotPoseAsTheHost(t *testing.T) {
 		for what, test := range map[string]string{
 			"the entry begins with the NAME": `entry.querySelector('.name').textContent === 'deploy' && entry.innerText.trim().split('\n')[1] === 'deploy'`,
 			"the hint is the title's":        `entry.title.endsWith(shown)`,
-			"a screen reader hears it last":  `entry.ariaLabel === ['deploy', 'asks for a secret', entry.ariaLabel.match(/held by [^,]+/)[0], entry.querySelector('.what')?.textContent, entry.querySelector('.where')?.textContent, shown].filter(Boolean).join(', ')`,
+			"a screen reader hears it last":  `entry.ariaLabel === ['deploy', 'asks for a secret', entry.ariaLabel.match(/keyboard: [^,]+/)[0], entry.querySelector('.what')?.textContent, entry.querySelector('.where')?.textContent, shown].filter(Boolean).join(', ')`,
 			"it turns nothing around":        `!shown || getComputedStyle(entry.querySelector('.title')).unicodeBidi === 'isolate'`,
 			"the window has the host's own":  `document.title === '(1) build \u2013 ' + document.querySelector('.brand').textContent`,
 			"the tab has the NAME":           `[...document.querySelectorAll('[role=tab]')].map((t) => t.ariaLabel).join() === 'build'`,

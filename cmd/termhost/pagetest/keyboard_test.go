@@ -25,13 +25,13 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	other.until(`document.querySelector('.pane.held')`)
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "# ")
-	p.until(`document.querySelector('.pane .who').innerText === 'held by root/page'`)
+	p.until(`document.querySelector('.pane .who').innerText === 'keyboard: root/page'`)
 	p.run(chromedp.Evaluate[chromedp.Void](`(() => { // no notice goes because of its time
 		const later = setTimeout;
 		window.setTimeout = (f, ms) => ms === 5000 ? 0 : later(f, ms);
 	})()`))
 	p.typeLine("build", "echo never")
-	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root/page')`)
+	p.until(`document.querySelector('.notices')?.innerText.includes('The keyboard is with root/page')`)
 
 	p.prefix() // alone it shows its keys
 	p.until(`document.querySelector('.prefix-keys table')?.innerText.includes('pick a terminal')`)
@@ -46,7 +46,7 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	p.prefix()
 	p.keys("c")
 	p.until(`document.querySelector('.pane.held')`)
-	p.until(`!document.querySelector('.notices').innerText.includes('Held by')`) // it is untrue
+	p.until(`!document.querySelector('.notices').innerText.includes('The keyboard is with')`) // it is untrue
 	p.typeLine("build", "echo typed here")
 	p.shows("build", "\ntyped here")
 

@@ -40,14 +40,14 @@ func TestTheListTellsWhatGoesOn(t *testing.T) {
 	p.until(entry("build", ".time") + ` === ''`)
 	s.ssh("send", "--enter", "build", "false")
 	p.until(entry("build", ".what") + ` === 'false' && ` + entry("build", ".mark") + ` === '\u2715'`)
-	p.until(fmt.Sprintf(`/^build, running, last command failed 1, held by [^,]+, false, ~\/src/.test([...document.querySelectorAll('button.entry')].find(
+	p.until(fmt.Sprintf(`/^build, running, last command failed 1, keyboard: [^,]+, false, ~\/src/.test([...document.querySelectorAll('button.entry')].find(
 		(e) => e.querySelector('.name').textContent === %q).ariaLabel)`, "build"))
 
 	// What runs, and for how long: that counts on by itself.
 	s.ssh("send", "--enter", "build", "sleep 1000")
 	p.until(entry("build", ".what") + ` === 'sleep 1000' && /^\d+ s$/.test(` + entry("build", ".time") + `)`)
 	p.until(`parseInt(` + entry("build", ".time") + `) >= 2`)
-	p.until(entry("build", ".state") + ` === document.querySelector('.who').textContent.replace('held by ', '')`)
+	p.until(entry("build", ".state") + ` === document.querySelector('.who').textContent.replace('keyboard: ', '')`)
 
 	// How far its program says that it is.
 	s.ssh("new", "-d", "-n", "far", "--", `printf '\033]9;4;1;42\a'; stty -icanon -echo; head -c 1; printf '\033]9;4;2\a'; exec cat`)

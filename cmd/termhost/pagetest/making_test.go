@@ -104,7 +104,7 @@ func TestTheEdgeOfAnotherSizeIsDrawn(t *testing.T) {
 	q.window(900, 600)
 	q.ready().until(`document.querySelector('.edged') && document.querySelector('.fit').checkVisibility()`)
 	q.run(chromedp.Click(chromedp.CSS(`.bar .fit`)))
-	q.until(`document.querySelector('.notices')?.innerText.includes('Held by root/page')`)
+	q.until(`document.querySelector('.notices')?.innerText.includes('The keyboard is with root/page')`)
 	q.shot("edge")
 	r := s.open(s.ticket("--role", "observer", "build") + "&debug=screen").ready()
 	r.window(900, 600)

@@ -314,7 +314,7 @@ func TestTheSamePageTwice(t *testing.T) {
 	q.shows("build", "# ")
 	q.takesIt()
 	q.until(`document.querySelector('.pane.held')`)
-	p.until(`document.querySelector('.pane .who').innerText.startsWith('held by')`)
+	p.until(`document.querySelector('.pane .who').innerText.startsWith('keyboard: ')`)
 	if eval[int](p, `document.querySelectorAll('.pane.held').length`) != 0 {
 		t.Error("both pages hold the keyboard")
 	}

@@ -184,7 +184,7 @@ func TestAKeyboardThatComesBackGetsNoRestOfALine(t *testing.T) {
 	e.listens()
 	e.run(chromedp.Focus(chromedp.CSS(`[data-terminal=work] textarea`)))
 	e.keys("rm ")
-	e.until(told("Held by root/codex"))
+	e.until(told("The keyboard is with root/codex"))
 	hosttest.Check(t, agent.Dispatch(t.Context(), uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(id)}))
 	e.until(held("work"))
 	e.keys("x\r")

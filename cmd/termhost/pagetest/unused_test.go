@@ -27,20 +27,20 @@ func TestTheFirstKeyTakesAnUnusedKeyboard(t *testing.T) {
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "# ")
-	p.until(bar("held by you (ssh)", "type to take it"))
-	p.until(`document.querySelector('.entry').title.includes('held by you (ssh)')`)
+	p.until(bar("keyboard: you (ssh)", "type to take it"))
+	p.until(`document.querySelector('.entry').title.includes('keyboard: you (ssh)')`)
 	p.typeLine("build", "echo 'first''key'")
 	p.shows("build", "\nfirstkey")
 	p.until(bar("you have the keyboard", "")) // nobody waits for it
 
 	// Another window of the same person says so as long as this one is open.
 	q := s.open(s.ticket("build") + "&debug=screen").ready()
-	q.until(bar("held by root/page", "Take the keyboard"))
+	q.until(bar("keyboard: root/page", "Take the keyboard"))
 	q.typeLine("build", "echo never")
-	q.until(`document.querySelector('.notices')?.innerText.includes('Held by root/page')`)
+	q.until(`document.querySelector('.notices')?.innerText.includes('The keyboard is with root/page')`)
 	p.run(chromedp.Navigate("about:blank"))
-	q.until(bar("held by you, in a closed window", "type to take it"))
-	q.until(`document.querySelector('.entry').ariaLabel.includes('held by you, in a closed window')`)
+	q.until(bar("keyboard: you, in a closed window", "type to take it"))
+	q.until(`document.querySelector('.entry').ariaLabel.includes('keyboard: you, in a closed window')`)
 	if got, want := eval[string](q, `document.querySelector('.entry .state').innerText`), "closed window"; got != want {
 		t.Errorf("the list says %q, want %q", got, want)
 	}
@@ -50,9 +50,9 @@ func TestTheFirstKeyTakesAnUnusedKeyboard(t *testing.T) {
 	// What an agent has is used as long as it is connected.
 	agent := s.agent("codex")
 	hosttest.Check(t, agent.Dispatch(t.Context(), ahp.TerminalURI("build"), ahp.TerminalClaimed{Claim: ahp.ClientClaim(agent.ID())}))
-	q.until(bar("held by root/codex", "Take the keyboard"))
+	q.until(bar("keyboard: root/codex", "Take the keyboard"))
 	hosttest.Check(t, agent.Close())
-	q.until(bar("held by root/codex", "type to take it"))
+	q.until(bar("keyboard: root/codex", "type to take it"))
 	// A paste takes it, too, and stays one.
 	q.pastes("build", "echo third\necho line\n")
 	q.until(`document.querySelector('.pane.held')`)

@@ -48,7 +48,7 @@ func TestFilesArePastedAsPaths(t *testing.T) {
 	p.clickNow(`.entry[aria-label^="theirs,"]`)
 	p.shows("theirs", "# ")
 	p.transfers("paste", `[data-terminal=theirs] textarea`, `file('a.png', 3, 'image/png')`)
-	p.noticed("Held by")
+	p.noticed("The keyboard is with")
 	p.clickNow(`.entry[aria-label^="build,"]`)
 	p.takes("build")
 	if _, err := os.Stat(filepath.Dir(dir)); !os.IsNotExist(err) {

@@ -301,7 +301,7 @@ func TestEndingTakesNoKeyboardInVain(t *testing.T) {
 		s.ssh("new", "-d", "-n", role)
 		p := s.open(s.ticket("--role", role, role) + "&debug=screen").ready()
 		p.shows(role, "# ")
-		p.until(`document.querySelector('.pane .who').innerText === 'held by you (ssh)'`)
+		p.until(`document.querySelector('.pane .who').innerText === 'keyboard: you (ssh)'`)
 		var claims atomic.Int32
 		hosttest.Check(t, chromedp.Listen(p.Context, func(ev any) {
 			sent, ok := ev.(*network.EventWebSocketFrameSent)

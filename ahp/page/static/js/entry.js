@@ -33,7 +33,7 @@ export function entryOf(t, own, home) {
   const question = oneLine((waiting ? meta.question : '') || (exited ? '' : t.says || meta.status?.text) || '');
   const path = shortPath(cwd, home);
   const away = awayOf(t);
-  const holder = exited ? '' : mine ? 'held by you' : `held by ${holderOf(t.claim, t)}`;
+  const holder = exited ? '' : mine ? 'keyboard: you' : `keyboard: ${holderOf(t.claim, t)}`;
   return {
     kind: s.kind, mark: s.mark,
     state: s.kind === 'needs' || exited || away ? s.words : [runs, aside(t)].filter(Boolean).join(', '),

@@ -116,7 +116,7 @@ export class Keyboard {
       this.refusedEarly();
       const reason = /** @type {Error} */ (e).message;
       if (/only an admin/.test(reason)) {
-        this.heldBy('ask with Ctrl-\\ a, or take it as an admin, as you are with ssh, or in a page with --role admin');
+        this.heldBy('ask for it with Ctrl-\\ a, or take it as an admin, as you are with ssh, or in a page with --role admin');
       } else this.notice(this.view.missing ? this.view.absence : reason);
     }
   }
@@ -169,7 +169,7 @@ export class Keyboard {
     if (!asked) return;
     this.asked = asked.holder;
     this.notice(asked.here ? `you asked ${asked.holder} for the keyboard` :
-      `${asked.holder} is not here, and is asked on coming within ten minutes`);
+      `${asked.holder} is not here, and will be asked on coming back within ten minutes`);
   }
 
   /** guard turns the terminal's guard on or off. */
@@ -246,13 +246,13 @@ export class Keyboard {
     else if (this.view.missing) this.notice(this.view.absence);
     else if (this.view.away) this.notice(`${this.view.away}: what you type is not sent`);
     else if (this.view.state.exited) this.notice('The program has ended.');
-    else this.heldBy('take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a');
+    else this.heldBy('take it with Ctrl-\\ c, or ask for it with Ctrl-\\ a');
   }
 
   /** @param {string} advice What to do about it that somebody else has the keyboard. */
   heldBy(advice) {
     this.view.retract(this.refusal);
-    this.refusal = `Held by ${this.view.holder}: ${advice}`;
+    this.refusal = `The keyboard is with ${this.view.holder}: ${advice}`;
     this.notice(this.refusal);
   }
 

@@ -179,7 +179,7 @@ export class Pane {
       return fill(this.keyboard);
     }
     const own = v.keyboard.told.holder ?? '', among = /#\d+$/.test(own); // a page among others of one person
-    fill(this.who, !v.holds ? `held by ${v.holder}` : among ? `you have the keyboard, as ${own}` : 'you have the keyboard');
+    fill(this.who, !v.holds ? `keyboard: ${v.holder}` : among ? `you have the keyboard, as ${own}` : 'you have the keyboard');
     this.drawKeyboard();
   }
 

@@ -5,7 +5,7 @@ const prefixKey = '\x1c';
 const helpAfter = 500;
 /** The keys behind the prefix, and what each does. */
 export const prefixKeys = [
-  ['c', 'take the keyboard'], ['r', 'give it to who asks, or back'], ['a', 'ask the holder for it'],
+  ['c', 'take the keyboard'], ['r', 'give it to whoever asks, or back'], ['a', 'ask for the keyboard'],
   ['g', 'guard: agents type after your yes, or no longer'], ['d', 'close the view'], ['l', 'pick a terminal'],
   ['n', 'the one that wants you'], ['b', 'what you decide about, the buttons and commands'], ['an arrow', 'the pane there'],
   ['Tab', 'the last one'], ['+', 'a new one'],
