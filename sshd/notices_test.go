@@ -37,8 +37,11 @@ func TestOutputUnderTheGreetingIsTheProgramsOwn(t *testing.T) {
 		" -- stty -icanon -echo; printf ready; until read x <go; do :; done; seq 2000; read x; seq 2000; printf END; exec sleep 1000")
 	r.shows("work", "ready")
 	p, _ := r.sshOnPty("alice", "", "attach work")
-	p.sees("1 wants you: other")
-	p.sees("\x1b]2;1 wants you · work\x1b\\") // which goes beside it
+	hosttest.Eventually(t, "the notice and the title are shown", func() bool {
+		shown := p.out.all()
+		return strings.Contains(shown, "1 wants you: other") &&
+			strings.Contains(shown, "\x1b]2;1 wants you · work\x1b\\")
+	})
 	before := len(p.out.all())
 	goesOn()
 	p.sees("2000\r\n")
