@@ -74,8 +74,9 @@ func TestWhatPeopleDecideOnAFullDiskOutlivesTheHost(t *testing.T) {
 	}()
 	defer func() {
 		tty.Close()
+		_ = viewer.Process.Kill() // it may have ended with its host
 		<-shown
-		_ = viewer.Wait() // it ends with the host
+		_ = viewer.Wait()
 	}()
 	hosttest.Eventually(t, "a person takes the keyboard", func() bool {
 		_, err := tty.WriteString("x")
