@@ -30,6 +30,17 @@ const (
 	SocketVariable = "TERMHOST_SOCKET"
 )
 
+// In the environment of a terminal's program, programVariable and versionVariable name the program
+// that draws the terminal. Some programs use kitty's keyboard protocol only under names that they
+// know; attach.md has what was measured. Where the peer's terminal gets the output byte by byte,
+// that is not known, and neither is set.
+const (
+	programVariable = "TERM_PROGRAM"
+	versionVariable = "TERM_PROGRAM_VERSION"
+	programName     = "ghostty"
+	programVersion  = "1.2.0"
+)
+
 // lookUpAccount looks up the user that the terminals run as. If that fails, it is logged, and the
 // host does without. Whoever started the host may have given it another home folder, which holds
 // then for the terminals too, as in tmux.
@@ -129,6 +140,9 @@ func isSystemShell(name string, env []string) bool {
 // host's own are not passed on.
 func (h *Host) environment(shell, term string, o CreateOptions) []string {
 	var extra []string
+	if term != "" && term != "dumb" && !o.Exact {
+		extra = append(extra, programVariable+"="+programName, versionVariable+"="+programVersion)
+	}
 	for name, value := range h.cfg().Env {
 		extra = append(extra, name+"="+value)
 	}

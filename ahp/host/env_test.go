@@ -54,6 +54,7 @@ func TestNothingOfTheHostsEnvironmentReachesATerminal(t *testing.T) {
 		"TERM": "xterm-256color", "LANG": "C.UTF-8", "EDITOR": "vim", "SHELL": "/bin/sh",
 		"HOME": home, "USER": user.Username, "TERMHOST_NAME": "build",
 		"TERMHOST_URI": "ahp-terminal:/build",
+		"TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": "1.2.0",
 	} {
 		if got[name] != want {
 			t.Errorf("%s=%q, want %q", name, got[name], want)
@@ -186,5 +187,20 @@ func TestAShellThatIsMissingIsNamedAtOnce(t *testing.T) {
 	if got := log.String(); !strings.Contains(got, "terminal.shell cannot be run") ||
 		!strings.Contains(got, "/no/such/shell") {
 		t.Errorf("the log: %s", got)
+	}
+}
+
+// Programs know kitty's keyboard protocol by the name of what draws the terminal. The configuration
+// may have another, and a terminal that cannot draw has none.
+func TestTheProgramThatDrawsHasAName(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	if got := variables(t, h, host.CreateOptions{Term: "dumb"}); got["TERM"] != "dumb" ||
+		got["TERM_PROGRAM"] != "" || got["TERM_PROGRAM_VERSION"] != "" {
+		t.Errorf("dumb: %q", got)
+	}
+	other := hosttest.New(t, func(c *host.Config) { c.Env = map[string]string{"TERM_PROGRAM": "other"} })
+	if got := variables(t, other, host.CreateOptions{}); got["TERM_PROGRAM"] != "other" {
+		t.Errorf("configured: %q", got["TERM_PROGRAM"])
 	}
 }
