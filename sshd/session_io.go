@@ -21,7 +21,9 @@ func (s *sshSession) caller() verbs.Caller {
 	c := verbs.Caller{IO: s, Conn: s.c.host, Grant: s.c.grant, Endpoints: s.c.endpoints(),
 		Local: s.c.proven != nil, Dir: s.dir, Config: s.config, ForwardsAgent: s.agent,
 		MCP: s.runMCP}
-	if s.c.carried != nil {
+	if s.c.carried == nil {
+		c.Carries = s.carries
+	} else {
 		c.Carried, c.Shows, c.WantElsewhere = s.c.carried.Host, s.shows, s.elsewhere
 		c.Listed = s.listed
 		if s.arrival != nil {
@@ -153,10 +155,22 @@ func (s *sshSession) EndOutput() {
 // Answers asks for a reply. A channel ends for its reader in the same way whether the peer has
 // said that it has no more to send or its connection was lost; only a peer that is there replies
 // (RFC 4254 section 5.4: also to a request that it does not know).
-func (s *sshSession) Answers() bool {
+func (s *sshSession) Answers() bool { return s.carries(0) }
+
+// maxPadding is how many bytes that mean nothing a request has at most: less than the packets that
+// every client takes (RFC 4253 section 6.1).
+const maxPadding = 16 << 10
+
+// carries is [verbs.Caller.Carries]. A client passes over what a request that it does not know
+// brings.
+func (s *sshSession) carries(bytes int) bool {
+	const request = "keepalive@openssh.com"
 	alive := make(chan bool, 1)
 	s.Go("asking for an answer", func() {
-		_, err := s.ch.SendRequest("keepalive@openssh.com", true, nil)
+		for ; bytes > maxPadding; bytes -= maxPadding {
+			_, _ = s.ch.SendRequest(request, false, make([]byte, maxPadding))
+		}
+		_, err := s.ch.SendRequest(request, true, make([]byte, bytes))
 		alive <- err == nil
 	})
 	select {

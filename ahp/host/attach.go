@@ -17,6 +17,14 @@ type AttachOptions struct {
 	ReadOnly bool
 	// History is how many lines above the screen a window gets at first; 0: all.
 	History int
+	// Later: if these lines are long, the window gets the screen first, and the lines when
+	// [Attach.SendHistory] is called.
+	Later bool
+	// Anew: the window gets the lines also if it has them from before.
+	Anew bool
+	// From is what tells the viewer's window from others, together with its size: where it is, and
+	// what terminal. "": it is not known again when it comes back. See [Attach.Leaves].
+	From string
 	// Cols and Rows are the size of the viewer's window; 0: it has no window and gets a stream.
 	Cols, Rows int
 	Pixels     Pixels // of that window
@@ -56,6 +64,7 @@ type Attach struct {
 	inPixels   bool // it does now
 	// progressOver: see ProgressOver.
 	progressOver bool
+	later        laterHistory
 	scrolled     uint64          // viewers.scrolled() when the viewer was sent output last
 	picture      vt.Picture      // what the viewer was drawn by Cover or Covered
 	x, y         int             // where on the screen the window was drawn to begin

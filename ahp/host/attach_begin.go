@@ -82,7 +82,7 @@ func (a *Attach) begin() (first []byte, err error) {
 	case a.opts.Plain:
 		err = a.sub.Follow(t.ch)
 	default:
-		first, err = a.redrawLocked()
+		first, err = a.firstLocked()
 	}
 	if err != nil {
 		t.viewers.windows = slices.DeleteFunc(t.viewers.windows, a.is)

@@ -108,7 +108,7 @@ func (a *Attach) Uncover() ([]byte, error) {
 	defer a.t.term.Unlock()
 	dst := a.bellLocked(a.asideLocked(nil))
 	screen := a.t.term.Screen()
-	if !a.picture.OnAlternate(screen) || !a.fitsLocked() {
+	if !a.picture.OnAlternate(screen) || !a.fitsLocked() || a.missesLocked() {
 		return a.drawLocked(dst, a.updateLocked())
 	}
 	if err := a.sub.Follow(a.t.ch); err != nil {

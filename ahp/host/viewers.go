@@ -15,6 +15,7 @@ type viewers struct {
 	mousePixels bool
 	keys        vt.KittyKeys // what the terminal that is followed has, or the last one had
 	pulledBack  uint64       // lines of scrollback that resizes brought back to the screen
+	places      []place      // of windows that may come back, the oldest first
 	untold      *Note        // of the program, which nobody has seen; nil: there is none
 }
 

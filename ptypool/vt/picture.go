@@ -152,6 +152,20 @@ func (p *Picture) start(w *writer, s *Screen, cols, rows int) {
 	w.str("\x1b[H \r") // a character ends SS2 and SS3
 }
 
+// AppendArrival is AppendOver for a viewer's terminal in whatever state, of which p, which may have
+// any value, becomes the picture. own: the lines that the terminal shows are scrolled into its
+// scrollback before; else they are drawn over.
+func (s *Screen) AppendArrival(dst []byte, cols, rows int, own bool, p *Picture) []byte {
+	w := writer{tb: &s.model.table, dst: append(dst, can)}
+	s.resetViewer(&w, func() {
+		if own {
+			w.scrollOwn(cols, rows)
+		}
+	})
+	*p = Picture{shows: mainScreen}
+	return s.AppendOver(w.dst, cols, rows, Covered{}, p)
+}
+
 // turn has the terminal show the screen that the program shows. While a frame hides that the
 // program has gone to the other one, there is no need.
 func (p *Picture) turn(w *writer, s *Screen) {

@@ -15,8 +15,9 @@ type Redraw struct {
 	// Scrollback is how many lines of scrollback to draw first, so that they get into that of the
 	// viewer's terminal; -1 means all. Unless Update is set, the lines that the terminal shows
 	// count as the viewer's own and are scrolled into its scrollback before. With 0 they are drawn
-	// over.
+	// over, unless Own is set.
 	Scrollback int
+	Own        bool
 
 	// Update draws over an earlier redraw for the same window. In a window of the screen's size,
 	// Scrollback is then how many lines have left the screen since (see Scrolled), so that the
@@ -65,7 +66,7 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 	w.str("\x18\x1b[?2026h") // see Flush for CAN; no flicker where mode 2026 is known
 	if exact || !r.Update {
 		s.resetViewer(&w, func() {
-			if r.Scrollback != 0 && !r.Update {
+			if (r.Scrollback != 0 || r.Own) && !r.Update {
 				w.scrollOwn(r.Cols, r.Rows)
 			}
 		})

@@ -46,6 +46,8 @@ type Caller struct {
 	// Endpoints are both ends of the peer's TCP connection, as sshd writes them into
 	// SSH_CONNECTION: the peer's address and port, then ours; "" for another kind of connection.
 	Endpoints string
+	// Carries is [viewer.Session.Carries].
+	Carries func(bytes int) bool
 	// ForwardsAgent: programs may use the peer's key agent.
 	ForwardsAgent bool
 	// Local: the peer runs termhost on this machine, not ssh, and messages say so. Its command line

@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"strings"
+
 	"termhost/ahp/host"
 	"termhost/ptypool"
 	"termhost/sshd/viewer"
@@ -12,15 +14,20 @@ func (v *invocation) session() *viewer.Session {
 		Buffers: &v.buffers, CreateOptions: v.createOptions, ComeBack: v.comeBack,
 		Called: v.shown,
 		Remove: func(name string) string { return v.command("rm", name) },
-		Ended:  v.ended, Taken: v.Taken, Shows: v.Shows, Others: v.otherRows(),
+		Ended:  v.ended, Carries: v.Carries, Taken: v.Taken, Shows: v.Shows, Others: v.otherRows(),
 		WantElsewhere: v.WantElsewhere}
 }
 
 // attachOptions returns how the peer attaches to a terminal.
 func (v *invocation) attachOptions() host.AttachOptions {
 	size := v.Window()
-	return host.AttachOptions{Cols: size.Cols, Rows: size.Rows, Pixels: size.Pixels,
+	o := host.AttachOptions{Cols: size.Cols, Rows: size.Rows, Pixels: size.Pixels,
 		Plain: v.plainTerminal(), Keys: viewer.Keys(v, !v.verb.unasked())}
+	if term, ok := v.Terminal(); ok && v.Carries != nil && v.Draws() {
+		addr, _, _ := strings.Cut(v.Endpoints, " ")
+		o.Later, o.From = true, addr+" "+term
+	}
+	return o
 }
 
 // unasked reports whether the peer's terminal is asked nothing: the verb's command may end at once.

@@ -109,7 +109,7 @@ func table() []verb {
 			},
 		}, {
 			name: "attach", group: typeGroup, brief: "a terminal again",
-			usage: "[-r] [-A] [--prefix KEY] [NAME]",
+			usage: "[-r] [-A] [--history N|all] [--prefix KEY] [NAME]",
 			help: "show a terminal: your last used, or NAME" +
 				" (-r: read-only, -A: make it if there is none)",
 			terminal: true, input: true, names: namesFirst, needs: authz.AttachReadOnly, most: 1,

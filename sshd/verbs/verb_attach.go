@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strconv"
 
 	"termhost/ahp/host"
 	"termhost/ptypool/keyboard"
@@ -20,10 +21,20 @@ func defineAttach(fs *flag.FlagSet) func(*invocation) int {
 			_, err := keyboard.ParsePrefix(text)
 			return err // see choosePrefix
 		})
-	return func(v *invocation) int { return v.attach(*readOnly, *create) }
+	history := unasked
+	fs.Func("history", "`N` lines above the screen, or all; without it, as many as the line"+
+		" carries in about 2 s that the window does not have from before",
+		func(text string) (err error) {
+			history, err = parseHistory(text)
+			return err
+		})
+	return func(v *invocation) int { return v.attach(*readOnly, *create, history) }
 }
 
-func (v *invocation) attach(readOnly, create bool) int {
+// unasked is that nobody has said how many lines above the screen are to be shown.
+const unasked = -1
+
+func (v *invocation) attach(readOnly, create bool, history int) int {
 	switch {
 	case (!readOnly || create) && !v.onTerminal():
 		return v.needsTerminal("or use -r to see it as a plain stream")
@@ -42,7 +53,10 @@ func (v *invocation) attach(readOnly, create bool) int {
 	}
 	o := v.attachOptions()
 	o.ReadOnly = readOnly
-	if v.Arrives {
+	switch {
+	case history != unasked:
+		o.History, o.Later, o.Anew = history, false, true
+	case v.Arrives:
 		o.History = viewer.SwitchHistory
 	}
 	_, over := t.Exit()
@@ -52,6 +66,17 @@ func (v *invocation) attach(readOnly, create bool) int {
 	}
 	return v.show(a, first, viewer.Options{Greet: true, Came: true, Over: over, Again: v.again(),
 		Away: v.Away, Arriving: v.Arriving, Listed: v.Listed})
+}
+
+// parseHistory returns how many lines above the screen are to be shown; 0: all.
+func parseHistory(text string) (lines int, err error) {
+	if text == "all" {
+		return 0, nil
+	}
+	if lines, err = strconv.Atoi(text); err != nil || lines < 1 {
+		return 0, errors.New("give a number of lines, or all")
+	}
+	return lines, nil
 }
 
 var errNoTerminal = errors.New("there is no terminal to attach to")

@@ -73,6 +73,7 @@ func Attach(ctx context.Context, s *Session, a *host.Attach, first []byte, o Opt
 		w.awaitAnswers()
 		w.showsNothing()
 	}
+	w.leaves(end)
 	w.finish(end)
 	st, _ := w.t.Exit()
 	return end, st.Code

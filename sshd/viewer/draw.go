@@ -76,6 +76,9 @@ func (w *viewer) passTime(now time.Time) {
 	case w.front.dialog() != nil && time.Since(w.last) >= dialogFrame:
 		w.dirty = true
 	}
+	if due := w.historyOverdue(); !due.IsZero() && !now.Before(due) {
+		w.sendHistory(unmeasured)
+	}
 	if due := w.waiting.drops(); !due.IsZero() && !now.Before(due) {
 		w.waiting = overlay{}
 	}
@@ -112,9 +115,10 @@ func (w *viewer) tellWindow() {
 }
 
 // layered reports whether the viewer cannot be sent the program's output as it is: there is
-// something over it that stays, or the window and the terminal differ in size.
+// something over it that stays, the window and the terminal differ in size, or the lines above the
+// screen come later.
 func (w *viewer) layered() bool {
-	return w.overlay.firm() || w.front.dialog() != nil || w.differs()
+	return w.lines.due || w.overlay.firm() || w.front.dialog() != nil || w.differs()
 }
 
 // differs reports whether the viewer's window is of another size than the terminal.
@@ -177,6 +181,7 @@ func (w *viewer) draw(covered bool) error {
 	w.drawn = covered
 	screen = w.appendLayer(screen, &above, anew || turned)
 	if !covered {
+		w.place.printed(w.last)
 		w.retitle() // behind what may be the middle of a sequence
 	} else {
 		screen = append(screen, w.title(w.att.retitle || len(screen) > 0)...)

@@ -34,8 +34,12 @@ func (w *viewer) begin(first []byte) error {
 	if w.draws && w.pictures.wanted() {
 		w.a.DrawsPictures()
 	}
-	_, err := w.out.Write(first)
-	return err
+	if _, err := w.out.Write(first); err != nil {
+		return err
+	}
+	w.place.printed(time.Now())
+	w.awaitHistory()
+	return nil
 }
 
 // finish leaves the viewer's terminal as a shell expects it, and writes a last line, unless another

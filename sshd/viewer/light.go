@@ -158,6 +158,7 @@ func (w *viewer) print(items []store.Item) error {
 	if slices.ContainsFunc(items, prints) {
 		w.printedAt = time.Now()
 		w.att.printed = w.printedAt
+		w.place.printed(w.printedAt)
 		if w.light.lines != nil {
 			w.overlay = overlay{}
 		}

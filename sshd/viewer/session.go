@@ -69,6 +69,9 @@ type Session struct {
 	// Taken tells the peer that the first bytes of Stdin cannot be lost any more, and whether the
 	// program shows what is typed next. It may block. nil: the peer does not need it.
 	Taken func(bytes uint64, shown bool)
+	// Carries sends the peer so many bytes that mean nothing, and returns when they, and all that
+	// was written before, have reached it: true, or false if it is lost. nil: that cannot be known.
+	Carries func(bytes int) bool
 	// Others are the terminals of the fleet's other hosts, for lists; nil: there are none.
 	Others Others
 	// Shows tells the peer which terminal is shown from now on, by its NAME; "": the last one has

@@ -44,7 +44,7 @@ func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	window := w.s.Window()
 	a, first, err := w.s.Conn.Attach(t, host.AttachOptions{ReadOnly: w.readOnly,
 		Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels, History: SwitchHistory,
-		Keys: w.keys()})
+		Keys: w.keys(), Later: w.s.Carries != nil && w.draws})
 	if err != nil {
 		w.say(notice("%s: %s", w.s.called(t), w.s.explain(err)))
 		return false
@@ -121,6 +121,7 @@ func (w *viewer) swap(n *next) error {
 	w.showing, w.window = n.showing, n.window
 	w.overlay, w.waiting, w.helpAt, w.last = overlay{}, overlay{}, time.Time{}, time.Time{}
 	w.printedAt = time.Time{}
+	w.lines, w.place = laterLines{}, newPlacing(w.place.on)
 	w.cover(n.notice)
 	w.resize = w.resize || n.window != w.s.Window()
 	w.enter()

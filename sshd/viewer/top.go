@@ -251,7 +251,7 @@ func (t *top) attach(ctx context.Context, s *Session, r *Row) (func() (Ending, e
 	_, over := term.Exit()
 	size := s.Window()
 	a, first, err := s.Conn.Attach(term, host.AttachOptions{Cols: size.Cols, Rows: size.Rows,
-		Pixels: size.Pixels, Keys: Keys(s, true)})
+		Pixels: size.Pixels, Keys: Keys(s, true), Later: s.Carries != nil})
 	if err != nil {
 		return nil, err
 	}

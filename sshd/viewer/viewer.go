@@ -43,6 +43,8 @@ type viewer struct {
 	overlay  overlay
 	waiting  overlay // a notice that is shown next
 	light    light
+	lines    laterLines
+	place    placing
 	helpAt   time.Time // when the help of the prefix key is to be shown; zero: it is not
 	att      attention
 	approval *approval // what the person is to decide about; nil: nothing
@@ -78,6 +80,7 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
 	}
 	w.inquiry.asks = !o.Unasked && mayAsk(s)
+	w.place = newPlacing(w.draws && s.Carries != nil)
 	w.out = &w.mouse
 	w.mouse.out = &w.flags
 	w.flags = keyFlags{out: s.Stdout(), passes: !w.draws || Keys(s, false) == vt.KeysKnown}
@@ -106,9 +109,10 @@ func (w *viewer) watch(first []byte) Ending {
 		switch {
 		case err != nil:
 			return Lost
-		case !more && w.exited && (!w.away || !w.draws):
+		case more || w.lines.due:
+		case w.exited && (!w.away || !w.draws):
 			return Exited
-		case !more && w.exited && !w.settled:
+		case w.exited && !w.settled:
 			w.settled = true
 			w.ended()
 		}
@@ -116,6 +120,7 @@ func (w *viewer) watch(first []byte) Ending {
 			if err := w.between(); err != nil {
 				return Lost
 			}
+			w.confirm(time.Now())
 		}
 		if w.ctx.Err() == nil {
 			w.taken.look(w.a)
@@ -133,6 +138,10 @@ func (w *viewer) watch(first []byte) Ending {
 			w.uncover()
 			w.touched()
 		case <-timer.C:
+		case bytes := <-w.lines.measured:
+			w.sendHistory(bytes)
+		case at := <-w.place.reached:
+			w.place.confirmed(at)
 		case <-w.taken.more:
 		case <-w.taken.changes:
 		case <-resized:
@@ -263,5 +272,7 @@ func (w *viewer) arm(timer *time.Timer) {
 	sooner(w.speakDue())
 	sooner(w.helpAt)
 	sooner(w.taken.due)
+	sooner(w.historyOverdue())
+	sooner(w.place.due)
 	timer.Reset(max(time.Until(next), 0))
 }
