@@ -207,11 +207,12 @@ func TestALaggingClientIsResynchronised(t *testing.T) {
 	check(t, root.WaitRoot(w.ctx, func(s *ahp.RootState) bool {
 		return len(s.Terminals) == 1 && s.Terminals[0].Title == "meanwhile"
 	}))
-	// It has caught up: a fresh snapshot is the same.
+	// It has caught up: it ends as a fresh snapshot does. On a slow machine the snapshot that it got
+	// was of before the end, and has earlier lines.
 	check(t, late.Ping(w.ctx))
 	fresh := w.follow(w.connect("eve"), term.URI()).Terminal()
 	st = behind.Terminal()
-	if client.Text(&st) != client.Text(&fresh) || st.Claim != fresh.Claim ||
+	if !strings.HasSuffix(client.Text(&st), client.Text(&fresh)) || st.Claim != fresh.Claim ||
 		st.Title != fresh.Title || st.Rows != fresh.Rows || st.Cwd != fresh.Cwd {
 		t.Errorf("it has %d bytes of output, a fresh snapshot %d", length(&st), length(&fresh))
 	}
