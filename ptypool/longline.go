@@ -1,9 +1,14 @@
 package ptypool
 
+import "slices"
+
 // While the kernel edits lines (ICANON of termios(3)) it keeps maxLine bytes of a line that has not
 // ended yet, drops what follows, and reports that all was written. A line that was cut may be a
 // command that nobody has typed. So the length of the unfinished line is counted, whoever types it,
 // and what would not fit is refused whole.
+//
+// A program that edits lines itself has no such bound, but it may start another: what follows the
+// first line counts as what the kernel will edit, unless it is known who reads it.
 //
 // A word that is erased with VWERASE, and input that the program itself flushes (TCIFLUSH), still
 // count. Not counted are the beginning of a line that was typed before this process took the
@@ -59,7 +64,7 @@ func (k lineKeys) add(line unfinished, p []byte) (after unfinished, fits bool) {
 }
 
 // LineFits returns ErrLineTooLong if the terminal would cut a line of p, behind all that has been
-// typed. What is held counts as typed.
+// typed, or might once another program reads. What is held counts as typed.
 func (t *Term) LineFits(p []byte) error {
 	if t.in.to == nil {
 		return nil
@@ -74,6 +79,9 @@ func (h *heldQueue) lineFits(p []byte, flushed bool) error {
 	h.in.mu.Lock()
 	defer h.in.mu.Unlock()
 	keys := h.in.to.LineKeys()
+	if !keys.edits {
+		return h.laterLinesFit(p, flushed)
+	}
 	var line unfinished
 	if !flushed {
 		line, _ = keys.add(h.in.line, h.buf)
@@ -83,3 +91,21 @@ func (h *heldQueue) lineFits(p []byte, flushed bool) error {
 	}
 	return nil
 }
+
+// laterLinesFit is lineFits while the program edits lines itself.
+func (h *heldQueue) laterLinesFit(p []byte, flushed bool) error {
+	if !flushed {
+		p = slices.Concat(h.buf, p)
+	}
+	if h.gate == nil || len(p) <= maxLine {
+		return nil
+	}
+	if _, fits := nextProgram.add(unfinished{}, p[h.gate.ReadsOn(p):]); !fits {
+		return ErrLineTooLong
+	}
+	return nil
+}
+
+// nextProgram has the characters of a terminal in which lines become no shorter than in any other
+// that edits them: nobody knows how the next program sets it.
+var nextProgram = lineKeys{edits: true, ends: [5]byte{'\n', 4: '\r'}, quote: 0x16}

@@ -8,6 +8,7 @@ import (
 	"termhost/ahp"
 	"termhost/ptypool"
 	"termhost/ptypool/foreground"
+	"termhost/ptypool/keyboard"
 )
 
 // gate decides when the input of agents reaches the program: see [ptypool.Gate]. While the kernel
@@ -20,6 +21,17 @@ type gate struct{ t *Terminal }
 // Open is called with the Term's lock held.
 func (g gate) Open(line ptypool.Line) bool {
 	return !line.Canonical && !foreground.RunsShell(line.Foreground)
+}
+
+// ReadsOn returns how much of p is for the program that reads now. One that fills the screen takes
+// all, as an editor does; any other may start one with its first line. The Term's lock is held.
+func (g gate) ReadsOn(p []byte) int {
+	g.t.kept.loadLocked()
+	screen := g.t.term.Screen()
+	if screen.AltScreen() {
+		return len(p)
+	}
+	return keyboard.FirstLine(p, screen.PastesBracketed())
 }
 
 // Look finds out which program reads, and how much of the input may reach it.
@@ -76,7 +88,7 @@ func (g gate) Refused(_ int, why error) {
 	defer g.t.term.Unlock()
 	rule := errSecret.Rule
 	if errors.Is(why, ptypool.ErrLineTooLong) {
-		rule = errLongLine.Rule
+		rule = errLongAhead.Rule
 	}
 	g.t.approvals.aheadRefused(rule)
 }
@@ -115,6 +127,9 @@ func (ap *approvals) aheadRefused(why string) {
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Held, m.Refused = t.term.Held(), Printable(why) })
 	t.host.list.changed()
 	t.emit(Event{Kind: EventRefused, To: ap.ahead.by, Reason: why})
+	if ap.on {
+		ap.tellDeciders(nil, Note{Kind: NoteUntyped, Agent: ap.ahead.by, Why: why})
+	}
 }
 
 // typesAhead records that an agent has typed. The Term's lock is held.
@@ -163,26 +178,13 @@ func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 	if !t.approvals.mayBeHeld(s) {
 		return 0, nil
 	}
-	if _, err := t.Ahead(ctx); err != nil {
-		return 0, err
-	}
-	t.term.Lock()
-	defer t.term.Unlock()
-	switch t.approvals.ahead.refused {
-	case "":
-	case errSecret.Rule:
-		return 0, t.denied(errSecret)
-	case errLongLine.Rule:
-		return 0, t.denied(errLongLine)
-	default:
-		return 0, errors.New(t.approvals.ahead.refused)
-	}
-	return t.term.Held(), nil
+	return t.Ahead(ctx)
 }
 
-// Ahead returns how many bytes of what was typed into t wait, because the program does not read
+// Ahead returns how many bytes of what agents typed into t wait, because the program does not read
 // yet. They are in this host's memory, and gone with it. If something has just been typed, Ahead
-// waits for the look at whether the program reads. It returns ctx's cause if that ends first.
+// waits for the look at whether the program reads. It returns why if what waited was dropped since
+// an agent typed last, and ctx's cause if that ends first.
 func (t *Terminal) Ahead(ctx context.Context) (n int, err error) {
 	timer := time.NewTimer(heldPatience)
 	defer timer.Stop()
@@ -191,6 +193,17 @@ func (t *Terminal) Ahead(ctx context.Context) (n int, err error) {
 	case <-timer.C:
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
+	}
+	t.term.Lock()
+	defer t.term.Unlock()
+	switch t.approvals.ahead.refused {
+	case "":
+	case errSecret.Rule:
+		return 0, t.denied(errSecret)
+	case errLongAhead.Rule:
+		return 0, t.denied(errLongAhead)
+	default:
+		return 0, errors.New(t.approvals.ahead.refused)
 	}
 	return t.term.Held(), nil
 }

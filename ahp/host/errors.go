@@ -126,6 +126,10 @@ var (
 var errLongLine = &authz.Denied{Verb: authz.Input, Rule: "the terminal keeps 4095 bytes " +
 	"of a line and would drop the rest: nothing was typed; break the line, or send a file"}
 
+// errLongAhead is errLongLine for what waited until the program reads, of which a part was typed.
+var errLongAhead = &authz.Denied{Verb: authz.Input, Rule: "the terminal keeps 4095 bytes of a " +
+	"line and would drop the rest; break the line, or send a file"}
+
 var errReadOnly = &authz.Denied{Verb: authz.Input, Rule: "this attach is read-only"}
 
 // The bounds of a terminal's size, in cells.

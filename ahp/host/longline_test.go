@@ -2,12 +2,16 @@ package host_test
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -113,4 +117,89 @@ func TestAnApprovedLineThatDoesNotFitAnyMoreIsNotTyped(t *testing.T) {
 	if got := text(state(t, g.h, g.term)); strings.Count(got, "<") != 1 {
 		t.Errorf("it has read %q", got)
 	}
+}
+
+// evals runs what it reads line by line, while the terminal edits lines.
+const evals = `dash -c 'while IFS= read -r l; do eval "$l"; done'` + "\r"
+
+// The shell reads one key at a time, and what its first line starts reads lines.
+func TestNobodyIsAskedForALaterLineThatAnotherProgramWouldReadCut(t *testing.T) {
+	t.Parallel()
+	slowtest.Programs(t, "dash")
+	g := newGuardedShell(t, true)
+	long := ": " + strings.Repeat("x", 4095-len(": ; touch all")) + "; touch all-but-this\r"
+	for by, text := range map[string]string{
+		"behind a line":             evals + long,
+		"behind two":                evals + "\n" + long,
+		"with its end quoted":       evals + strings.Repeat("y", 4000) + "\x16\r" + strings.Repeat("z", 95),
+		"erased in part":            evals + strings.Repeat("y", 4096) + "\x7f\x7f\r",
+		"behind an open paste":      "\x1b[200~true\x1b[201~\r" + long,
+		"without an end of its own": evals + long[:4096],
+	} {
+		if got := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte(text)}); got != cutsRule {
+			t.Errorf("%s: the agent is told %q", by, got)
+		}
+	}
+	g.holds()
+	// What the shell itself reads has no such bound.
+	line := ": " + strings.Repeat("x", 5000)
+	for _, text := range []string{line + "\r", "\x1b[200~true\r" + line + "\r\x1b[201~\r"} {
+		g.asks(text)
+		if err := g.ann.SetGuard(g.term, false); err != nil {
+			t.Fatal(err)
+		}
+		hosttest.Check(t, g.ann.SetGuard(g.term, true))
+	}
+}
+
+func TestAnAgentIsRefusedALaterLineThatAnotherProgramWouldReadCut(t *testing.T) {
+	t.Parallel()
+	slowtest.Programs(t, "dash")
+	g := newGuardedShell(t, true)
+	hosttest.Check(t, g.ann.SetGuard(g.term, false))
+	lines := ahp.TerminalInput{Data: []byte(evals + strings.Repeat("x", 4096) + "\r")}
+	if got := g.agent.dispatch(g.term.URI(), lines); got != cutsRule {
+		t.Errorf("the agent is told %q", got)
+	}
+	echo := ahp.TerminalInput{Data: []byte("echo nothing $((1+1)) before\r")}
+	if got := g.agent.dispatch(g.term.URI(), echo); got != "" {
+		t.Fatalf("a line that fits: %q", got)
+	}
+	awaitOutput(t, g.h, g.term, "nothing 2 before")
+	if got := text(state(t, g.h, g.term)); strings.Contains(got, "dash") {
+		t.Errorf("some of it was typed: %q", got)
+	}
+}
+
+// A person types a beginning for the line that was approved, and waits for the program to read it.
+func TestPeopleAreToldThatWhatTheyApprovedWasDroppedUnread(t *testing.T) {
+	t.Parallel()
+	start := filepath.Join(t.TempDir(), "start")
+	hosttest.Check(t, unix.Mkfifo(start, 0o600))
+	g := newGuarded(t, "echo begun; read -r _ <"+start+"; "+lineLengths)
+	awaitOutput(t, g.h, g.term, "begun")
+	v := attach(t, g.h, alice, "x", window)
+	l := g.listens()
+	g.asks(strings.Repeat("x", 3000) + "\r")
+	g.decides(g.bob, g.first(), host.ApproveOnce, "")
+	if n := v.noted(); n.Kind != host.NoteApproved {
+		t.Fatalf("the viewer is told %+v", n)
+	}
+	hosttest.Check(t, g.bob.Send(t.Context(), g.term, []byte(strings.Repeat("y", 2000))))
+	writeFile(t, start, "")
+
+	const why = "the terminal keeps 4095 bytes of a line and would drop the rest; break the line, " +
+		"or send a file"
+	if n := v.noted(); n.Kind != host.NoteUntyped || n.Agent != "alice/bot" || n.Why != why {
+		t.Errorf("the viewer is told %+v", n)
+	}
+	if e := l.until(host.EventRefused); e.To != g.agent.c.Name() || e.Reason != why {
+		t.Errorf("the feed has %+v", e)
+	}
+	var denied *authz.Denied
+	if _, err := g.term.Ahead(t.Context()); !errors.As(err, &denied) || denied.Rule != why {
+		t.Errorf("who asks what waits is told %v", err)
+	}
+	hosttest.Check(t, g.bob.Send(t.Context(), g.term, []byte("\x15end\r")))
+	awaitOutput(t, g.h, g.term, "<3>")
 }

@@ -21,6 +21,9 @@ const (
 	NoteEdited
 	// NoteGone: Agent's input does not wait for a decision any more, because of Why.
 	NoteGone
+	// NoteUntyped: what Agent typed, or a person let it type, waited for the program to read, and
+	// was dropped, because of Why.
+	NoteUntyped
 	// NoteTrustOver: the approval of all that Agent types has ended, because of Why.
 	NoteTrustOver
 	// NoteHas: To has taken it.

@@ -158,6 +158,10 @@ func (s *Screen) MouseEncoding() int { return int(s.model.modes.mouseEncoding) }
 // ReportsFocus returns whether the program has asked for reports of the focus.
 func (s *Screen) ReportsFocus() bool { return s.model.modes.has(modeFocus) }
 
+// PastesBracketed reports whether the program has asked for brackets around what is pasted (mode
+// 2004).
+func (s *Screen) PastesBracketed() bool { return s.model.modes.has(modePaste) }
+
 // AltScreen reports whether the program is on the alternate screen.
 func (s *Screen) AltScreen() bool { return s.model.altShown() }
 

@@ -120,7 +120,8 @@ func (v *invocation) decide(d host.Decision) int {
 	default:
 		// The host has its memory for it: nobody is told that it is typed before it is.
 		if n, err := t.Ahead(v.ctx); err != nil {
-			return v.failed(err)
+			return v.failed(fmt.Errorf("what %s was let type is dropped where the program had "+
+				"not read it: %w", k.By, err))
 		} else if n > 0 {
 			done, then = "approved for", ", typed when the program reads"
 		}

@@ -178,7 +178,9 @@ func (v *invocation) send(keys []keyboard.Key) int {
 	}
 	held := 0
 	if err == nil {
-		held, err = v.Conn.Held(v.ctx, t)
+		if held, err = v.Conn.Held(v.ctx, t); err != nil {
+			err = fmt.Errorf("what %s had not read of it is dropped: %w", t.Name(), err)
+		}
 	}
 	if err != nil {
 		return v.failed(err)

@@ -185,6 +185,9 @@ func approvalNote(n host.Note) overlay {
 		return notice("%s refused what %s wanted to type", who, agent)
 	case host.NoteEdited:
 		return notice("%s edits what %s wanted to type", who, agent)
+	case host.NoteUntyped:
+		return notice("what %s had typed was not read and is dropped: %s", agent,
+			host.Printable(n.Why)).longer()
 	case host.NoteTrustOver:
 		return notice("the yes to all of %s is over: %s", agent, host.Printable(n.Why)).longer()
 	}
