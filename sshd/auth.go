@@ -117,42 +117,45 @@ func (c *conn) login(g authz.Grant) error {
 	if c.host != nil {
 		return errors.New("somebody has logged in already")
 	}
-	if !g.Principal.Inside {
-		g.Principal.Inside, c.source.Within = c.cfg.Host.Within(c.nc.LocalAddr(),
-			c.nc.RemoteAddr())
+	p := g.Principal
+	if !p.Inside {
+		p.Inside, c.source.Within = c.cfg.Host.Within(c.nc.LocalAddr(), c.nc.RemoteAddr())
+		g.Principal.Inside = p.Inside
+		p = c.cfg.Host.Counts(p, c.source.Within)
+		g = g.AtMost(p.Role)
 	}
 	g.From = c.source
-	hc, err := c.cfg.Host.ConnectFrom(g.Principal, host.DoorSSH, c.source)
+	hc, err := c.cfg.Host.ConnectFrom(p, host.DoorSSH, c.source)
 	if err != nil {
 		return err
 	}
 	c.admission.Authenticated()
 	limit := admit.Limit{Most: c.srv.cfg().MaxConnections, Bound: true}
-	if c.srv.logins.Take(g.Principal, limit) != nil {
+	if c.srv.logins.Take(p, limit) != nil {
 		hc.Close()
 		return errNoRoom
 	}
 	hc.Prove(c.prove(g))
 	c.mu.Lock()
 	c.grant, c.host = g, hc
-	c.in.account = g.Principal.Account()
-	if g.Principal.Role == authz.Observer {
+	c.in.account = p.Account()
+	if p.Role == authz.Observer {
 		c.in.observer.Store(hc)
 	}
 	c.mu.Unlock()
 	context.AfterFunc(hc.Context(), func() { c.end(context.Cause(hc.Context())) })
 	c.release = func() {}
-	c.audit(authz.AuditLogin, "who", g.Principal.Name, "role", g.Principal.Role)
+	c.audit(authz.AuditLogin, "who", p.Name, "role", p.Role)
 	if c.proven != nil {
-		c.log.Info("login", "principal", g.Principal.Name, "role", g.Principal.Role)
+		c.log.Info("login", "principal", p.Name, "role", p.Role)
 		return nil
 	}
 	c.release = c.cfg.Authority.Track(g, func(err error) {
-		c.log.Info("login ended", "principal", g.Principal.Name, "reason", err)
+		c.log.Info("login ended", "principal", p.Name, "reason", err)
 		c.end(lostRights(err))
 	})
-	c.log.Info("login", "principal", g.Principal.Name, "role", g.Principal.Role,
-		"key", g.Principal.Fingerprint, "inside", g.Principal.Inside)
+	c.log.Info("login", "principal", p.Name, "role", p.Role,
+		"key", p.Fingerprint, "inside", p.Inside)
 	return nil
 }
 

@@ -278,9 +278,9 @@ func (c *conn) cleanUp() {
 		c.release()
 		c.host.Close()
 		c.srv.logins.Leave(c.host.Principal())
-		c.audit(authz.AuditLogout, "who", c.grant.Principal.Name, "why",
+		c.audit(authz.AuditLogout, "who", c.principal().Name, "why",
 			host.Printable(context.Cause(c.ctx).Error()))
-		c.log.Info("connection closed", "principal", c.grant.Principal.Name)
+		c.log.Info("connection closed", "principal", c.principal().Name)
 	}
 	c.admission.Leave()
 }

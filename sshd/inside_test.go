@@ -1,7 +1,9 @@
 package sshd
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os/exec"
 	"strings"
@@ -106,6 +108,36 @@ func TestFromInsideATerminalEveryKeyIsAnAgents(t *testing.T) {
 	}
 	if err := <-answer; err != nil {
 		t.Errorf("the agent is told %v", err)
+	}
+}
+
+// An MCP client is an operator at most, and so is what it starts, with whatever key that comes in:
+// also from a terminal that a program of its terminal has created.
+func TestWhatAnMCPClientStartsIsNoMoreThanTheClient(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, forwarding(ForwardLoopback, crew()))
+	r.ssh("alice", "", "new -d -n work -- exec cat")
+	client := "ssh " + r.client(r.addr)
+	l := r.mcp(r.dial("alice"))
+	id := 0
+	started := func(command string) string {
+		id++
+		text, err := json.Marshal(command)
+		hosttest.Check(t, err)
+		return r.mcpCall(l, id, "terminal_run", fmt.Sprintf(`{"command":%s,"wait_s":45}`, text))
+	}
+	own := started(client + " whoami --json")
+	nested := started(client + ` run -- "` + client + ` whoami --json"`)
+	for by, text := range map[string]string{"by itself": own, "from another terminal": nested} {
+		if !strings.Contains(text, `"operator"`) || !strings.Contains(text, `"alice/claude-code"`) {
+			t.Errorf("%s: %s", by, text)
+		}
+	}
+	if text := started(client + " rm work"); !strings.Contains(text, "alice has the keyboard") {
+		t.Errorf("it ends a terminal that a person holds: %s", text)
+	}
+	if got := r.inside(client + " whoami --json"); !strings.Contains(got.stdout, `"admin"`) {
+		t.Errorf("inside a person's own terminal: %+v", got)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+
+	"termhost/authz"
 )
 
 // Inside reports whether the peer of a TCP connection is a process inside one of the host's
@@ -38,6 +40,21 @@ func (h *Host) Within(local, remote net.Addr) (inside bool, marker string) {
 			"remote", remote.String(), "err", err)
 	}
 	return err != nil || marker != "", marker
+}
+
+// Counts returns whom p counts as, who comes from inside the terminal of a marker with credentials
+// of its own; "": the terminal is not known, and p counts as itself. An agent's programs may read
+// its user's keys, but none of these makes them more than the agent: see
+// [authz.Principal.StartedBy]. An agent may also have been the creator that is forgotten.
+func (h *Host) Counts(p authz.Principal, marker string) authz.Principal {
+	if marker == "" {
+		return p
+	}
+	creator := h.creators.of(marker).principal
+	if creator == (authz.Principal{}) {
+		return p.AtMost(authz.Operator)
+	}
+	return p.StartedBy(creator)
 }
 
 // relays has the connections that the host has opened for peers inside, by their local addresses.

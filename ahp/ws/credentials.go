@@ -81,7 +81,11 @@ func (s *Server) bearer(secret string, proof authz.PageProof, d *door) (Peer, er
 		return Peer{}, errBadToken
 	}
 	g = throughDoor(g, d.name)
-	g.Principal.Inside, g.From = d.isInside(), d.source
+	g.Principal.Inside = d.isInside()
+	if g.Principal.Inside {
+		g = g.AtMost(s.cfg().Host.Counts(g.Principal, d.source.Within).Role)
+	}
+	g.From = d.source
 	s.penalties.Forgive(admit.SourceOf(d.remote))
 	follow := func(end func(error)) func() { return s.cfg().Authority.Track(g, end) }
 	return Peer{Principal: g.Principal, Door: d.name, Remote: d.remote, source: d.source,

@@ -30,9 +30,9 @@ type door struct {
 	proof host.Proof
 	// pace is the peer of a WebSocket, whose bytes are read at the pace of its account.
 	pace atomic.Pointer[host.Conn]
-	// inside is whether the peer of a TCP connection is a process inside a terminal of the host's.
-	// It is looked up once, when it matters.
-	inside func() bool
+	// inside is whether the peer of a TCP connection is a process inside a terminal of the host's,
+	// and the terminal's marker, if that is known. It is looked up once, when it matters.
+	inside func() (is bool, marker string)
 	// refusal is why the connection is refused; nil: it is not.
 	refusal error
 	// admission is set before the first request; nil: nobody counts the connection.
@@ -55,9 +55,14 @@ func (d *door) peer() (Peer, error) {
 		proof: d.proof, lost: lostProof}, nil
 }
 
-// isInside reports whether the peer is a process inside a terminal of the host's.
-func (d *door) isInside() bool {
-	return d.principal.Inside || d.inside != nil && d.inside()
+// isInside reports whether the peer is a process inside a terminal of the host's, and has the
+// source say which.
+func (d *door) isInside() (is bool) {
+	if d.inside == nil {
+		return d.principal.Inside
+	}
+	is, d.source.Within = d.inside()
+	return is
 }
 
 // conn is a connection with its door, below TLS.
@@ -140,9 +145,11 @@ func (l *listener) Accept() (net.Conn, error) {
 	d := newDoor(l.name, c.RemoteAddr())
 	switch c := c.(type) {
 	case *net.TCPConn:
-		d.inside = sync.OnceValue(func() bool {
-			h := l.server.cfg().Host
-			return h != nil && h.Inside(c.LocalAddr(), c.RemoteAddr())
+		d.inside = sync.OnceValues(func() (is bool, marker string) {
+			if h := l.server.cfg().Host; h != nil {
+				return h.Within(c.LocalAddr(), c.RemoteAddr())
+			}
+			return false, ""
 		})
 		if raw, err := c.SyscallConn(); err == nil {
 			// Should it fail, pings notice a dead peer a little later.
