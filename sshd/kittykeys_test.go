@@ -6,11 +6,11 @@ import (
 )
 
 // pushing asks for kitty's keyboard protocol at q, as programs do, sets its flags at p and P, and
-// shows all else.
+// shows all else, in lines that fit the windows: where a notice lies, they are drawn row by row.
 const pushing = `new -n work -- stty raw -echo; printf ready; ` +
 	`while key=$(dd bs=1 count=1 2>/dev/null); [ "$key" ]; do case $key in ` +
-	`q) printf '\033[?u\033[c';; p) printf '\033[>1u<pushed>';; ` +
-	`P) printf '\033[>1u<again>';; *) printf %s "$key" | cat -v;; esac; done`
+	`q) printf '\033[?u\033[c';; p) printf '\033[>1u<pushed>\r\n';; ` +
+	`P) printf '\033[>1u<again>\r\n';; *) printf %s "$key" | cat -v;; esac; done`
 
 const (
 	shiftEnter = "\x1b[13;2u"
