@@ -44,8 +44,8 @@ type Gate interface {
 	// Open reports whether input goes to the program at once, provided that nothing is held. line
 	// is how the terminal reads now. The caller of InputShown calls it, with the locks that it has.
 	Open(line Line) bool
-	// ReadsOn returns how much of p, which is not empty, is for the program that reads now, whatever
-	// that does with the first line; the rest may be for another. The program edits lines itself.
+	// ReadsOn returns how much of p, which is not empty, is for the program that reads now, which
+	// edits lines itself, whatever it does with the first line; the rest may be for another.
 	// The caller of InputShown, InputBound and LineFits calls it, with the locks that it has.
 	ReadsOn(p []byte) int
 	// Look returns how much may be typed now. line is how the terminal reads; there is no unread
