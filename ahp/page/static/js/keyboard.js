@@ -4,9 +4,10 @@ import { readPaste } from './clipboard.js';
 import { confirmPaste } from './dialogs.js';
 import { bytes, text } from './input.js';
 import { prefixHint } from './keyhelp.js';
+import { KittyKeys } from './kittykeys.js';
 import { modifiers } from './modifiers.js';
 import { Predictions } from './predict.js';
-import { Prefix } from './prefix.js';
+import { Prefix, prefixKey } from './prefix.js';
 import { nameOfHolder } from './reducers.js';
 import { SoftKeys } from './softkeys.js';
 import { filesOf } from './upload.js';
@@ -32,6 +33,8 @@ export class Keyboard {
   early = null;
   /** @type {Promise<void> | null} While the host is asked for it. */
   taking = null;
+  /** @type {Set<string>} The keys that are down and that the program has not been told of. */
+  kept = new Set();
 
   /** @param {TerminalView} view */
   constructor(view) {
@@ -42,6 +45,7 @@ export class Keyboard {
     this.changed = () => view.changed();
     this.input.addEventListener('change', this.changed);
     this.prefix = new Prefix(this);
+    this.kitty = new KittyKeys(this.term);
     this.predictions = new Predictions(view);
     new SoftKeys(view.element, (data) => this.term.input(data));
     this.term.onData((data) => this.typed(text(data)));
@@ -267,11 +271,43 @@ export class Keyboard {
   }
 
   /**
-   * key keeps from the program what the page needs itself.
+   * key keeps from the program what the page needs itself, and encodes what xterm.js cannot. It
+   * returns whether xterm.js goes on with the key.
    * @param {KeyboardEvent} e
    */
   key(e) {
-    if (e.type !== 'keydown' || !e.ctrlKey || !e.shiftKey || e.altKey || e.metaKey) return true;
+    if (e.type === 'keypress') return true;
+    const down = e.type === 'keydown';
+    if (!down ? this.kept.delete(e.code) || !this.holds || this.prefix.pending : this.keeps(e)) return true;
+    if (down && this.acts(e)) return false;
+    const data = this.kitty.encode(e);
+    if (data === null) return true;
+    e.preventDefault();
+    this.term.input(data);
+    return false;
+  }
+
+  /**
+   * keeps tells whether a key that was pressed is the prefix, comes behind it, or changes the size of
+   * the browser's letters.
+   * @param {KeyboardEvent} e
+   */
+  keeps(e) {
+    const keeps = this.prefix.pending || e.ctrlKey && !e.altKey && ['\\', '+', '=', '-', '0'].includes(e.key);
+    if (keeps) this.kept.add(e.code);
+    else this.kept.delete(e.code);
+    return keeps;
+  }
+
+  /** What the prefix key sends to the program. */
+  get ownPrefix() { return this.kitty.disambiguates ? '\x1b[92;5u' : prefixKey; }
+
+  /**
+   * acts does what keys of the page are for, and tells whether this one is.
+   * @param {KeyboardEvent} e
+   */
+  acts(e) {
+    if (!e.ctrlKey || !e.shiftKey || e.altKey || e.metaKey) return false;
     switch (e.code) {
       case 'KeyC':
         void navigator.clipboard?.writeText(this.term.getSelection());
@@ -285,10 +321,11 @@ export class Keyboard {
         this.view.dispatchEvent(new Event('find'));
         break;
       default:
-        return true;
+        return false;
     }
+    this.kept.add(e.code);
     e.preventDefault();
-    return false;
+    return true;
   }
 
   /**

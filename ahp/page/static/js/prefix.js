@@ -1,6 +1,6 @@
 // The prefix Ctrl-\ and the keys behind it, as while attached with ssh.
 
-const prefixKey = '\x1c';
+export const prefixKey = '\x1c';
 /** How long the prefix may stand alone before its keys are shown. */
 const helpAfter = 500;
 /** The keys behind the prefix, and what each does. */
@@ -17,8 +17,9 @@ const sides = { '\x1b[A': 'top', '\x1b[B': 'bottom', '\x1b[C': 'right', '\x1b[D'
 
 /**
  * @typedef {{send(data: string): void, take(): Promise<void>, handBack(): Promise<void>,
- *   ask(): Promise<void>, guard(): Promise<void>, command(key: string): void, hint(on: boolean): void}} Target
- *   hint shows the keys behind the prefix, or hides them
+ *   ask(): Promise<void>, guard(): Promise<void>, command(key: string): void, hint(on: boolean): void,
+ *   ownPrefix: string}} Target hint shows the keys behind the prefix, or hides them; ownPrefix is what
+ *   Ctrl-\ sends to the program
  */
 
 export class Prefix {
@@ -45,10 +46,10 @@ export class Prefix {
       case 'a': return void this.target.ask();
       case 'g': return void this.target.guard();
       case 'd': case 'l': case 'n': case '\t': case '+': case 'b': case '?': return this.target.command(data);
-      case prefixKey: return this.target.send(prefixKey);
+      case prefixKey: return this.target.send(this.target.ownPrefix);
       case '\x1b': return; // as one leaves a menu; sent on, the prefix would end most programs
     }
-    this.target.send(prefixKey + data);
+    this.target.send(this.target.ownPrefix + data);
   }
 
   /** cancel forgets the prefix, as when the person goes elsewhere. */
