@@ -76,6 +76,8 @@ type Info struct {
 	Ended string `json:"ended,omitempty"`
 
 	LastCommand *history.Command `json:"lastCommand,omitempty"` // nil: none is retained
+	// Usage is set by those who list it: see [Conn.Usage].
+	Usage *Usage `json:"usage,omitempty"`
 
 	Holder string `json:"-"` // for people: see names.go
 	// HeldSince is since when; zero: since the beginning.

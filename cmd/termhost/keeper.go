@@ -12,6 +12,7 @@ import (
 
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/service"
+	"termhost/ptypool/cgroup"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/nonce"
 )
@@ -26,6 +27,7 @@ func runKeeper(c *call) int {
 	fs, std := c.flags(), c.std
 	file := fs.String("c", "", "")
 	dir := fs.String("dir", "", "") // from `serve`, which has read the configuration
+	delegated := fs.Bool("delegated", false, "")
 	if code, ok := c.parse(fs, 0); !ok {
 		return code
 	}
@@ -55,14 +57,32 @@ func runKeeper(c *call) int {
 	if err := nonce.Undumpable(); err != nil {
 		fmt.Fprintln(std.err, "termhost: the keeper's memory is open to its user's programs:", err)
 	}
-	err := keeper.Serve(keeper.Isolate(), keeper.Config{
-		Dir: *dir, Version: version(), Ready: ready,
-		Log: log.New(c.std.err, fmt.Sprintf("keeper %d: ", os.Getpid()), log.LstdFlags),
+	ctx := keeper.Isolate()
+	logger := log.New(c.std.err, fmt.Sprintf("keeper %d: ", os.Getpid()), log.LstdFlags)
+	err := keeper.Serve(ctx, keeper.Config{
+		Dir: *dir, Version: version(), Groups: ownGroups(ctx, *delegated, logger), Ready: ready, Log: logger,
 	})
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), "")
 	}
 	return exitOK
+}
+
+// ownGroups returns the control groups for the keeper's programs; nil: they stay in the keeper's
+// own, which nobody has delegated.
+func ownGroups(ctx context.Context, delegated bool, logger *log.Logger) *cgroup.Tree {
+	var err error
+	if !delegated {
+		delegated, err = service.EnterScope(ctx)
+	}
+	var groups *cgroup.Tree
+	if delegated {
+		groups, err = cgroup.Take()
+	}
+	if err != nil {
+		logger.Print(err)
+	}
+	return groups
 }
 
 // superviseHost runs `termhost serve` with args as process 1 of a container does.

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/cgroup"
 	"termhost/ptypool/statefile"
 	"termhost/ptypool/termlog"
 )
@@ -41,6 +42,8 @@ type Config struct {
 	Version string
 	// Linger is how long the keeper stays without a terminal and a host; 0: DefaultLinger.
 	Linger time.Duration
+	// Groups has the control groups of programs; nil: they stay in the keeper's.
+	Groups *cgroup.Tree
 	// Ready is called when hosts can connect.
 	Ready func()
 	// Log gets errors, never programs' output, arguments or environment.
@@ -346,6 +349,7 @@ func (s *server) forget(id string) {
 	if t != nil {
 		t.stopDraining()
 		t.close("")
+		s.cfg.Groups.Sweep()
 	}
 }
 

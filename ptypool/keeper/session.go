@@ -98,7 +98,7 @@ func (h *session) start(m *message) error {
 	if err != nil {
 		return h.refuse(m, err)
 	}
-	pid, waitfd, files, err := start(p)
+	pid, waitfd, files, err := start(p, h.s.cfg.Groups)
 	if err != nil {
 		return h.refuse(m, err)
 	}

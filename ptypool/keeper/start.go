@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/cgroup"
 	"termhost/ptypool/proctag"
 	"termhost/ptypool/ttymodes"
 )
@@ -45,9 +46,9 @@ func (fd fdReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return max(n, 0), err
 }
 
-// start runs p in a process session of its own. files are its pidfd, and our ends of its pty or
-// pipes. waitfd is another pidfd.
-func start(p Program) (pid, waitfd int, files []file, err error) {
+// start runs p in a process session of its own, and in a control group of its own below groups,
+// unless that is nil. files are its pidfd, and our ends of its pty or pipes. waitfd is another pidfd.
+func start(p Program, groups *cgroup.Tree) (pid, waitfd int, files []file, err error) {
 	var theirs []int
 	defer func() {
 		for _, fd := range theirs {
@@ -85,8 +86,16 @@ func start(p Program) (pid, waitfd int, files []file, err error) {
 		attr.Files = append(attr.Files, uintptr(granted)) // nonce.FD
 		defer unix.Close(granted)
 	}
+	if group := groups.Make(p.ID); group != nil {
+		sys.UseCgroupFD, sys.CgroupFD = true, int(group.Fd())
+		defer group.Close()
+	}
 	tag := proctag.New(p.Marker)
 	pid, err = proctag.ForkExec(p.Path, p.Argv, attr, tag)
+	if err != nil && sys.UseCgroupFD { // Linux before 5.7, or a limit of the groups
+		sys.UseCgroupFD = false
+		pid, err = proctag.ForkExec(p.Path, p.Argv, attr, tag)
+	}
 	p.Grant.Give(pid)
 	if err != nil {
 		return 0, -1, files, err

@@ -69,6 +69,11 @@ func (v *invocation) list(f listFlags) int {
 	}()
 	switch {
 	case f.json:
+		for i := range list {
+			if list[i].raw == nil { // it is this host's
+				list[i].Usage = v.Conn.Usage(list[i].URI)
+			}
+		}
 		return v.printJSON(list)
 	case len(list) == 0 && len(notes) > 0: // which say what nobody knows
 		return StatusOK
