@@ -60,7 +60,8 @@ func runKeeper(c *call) int {
 	ctx := keeper.Isolate()
 	logger := log.New(c.std.err, fmt.Sprintf("keeper %d: ", os.Getpid()), log.LstdFlags)
 	err := keeper.Serve(ctx, keeper.Config{
-		Dir: *dir, Version: version(), Groups: ownGroups(ctx, *delegated, logger), Ready: ready, Log: logger,
+		Dir: *dir, Version: version(), Groups: ownGroups(ctx, *delegated, logger),
+		Ready: ready, Log: logger,
 	})
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), "")

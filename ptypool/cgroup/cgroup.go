@@ -93,9 +93,9 @@ type Usage struct {
 	Memory int64         // bytes, with the page cache; 0: it is not accounted
 }
 
-// UsageOf returns what the group uses that pid is in; ok is false if that is no terminal's. It reads
-// three files, and may be called by any goroutine, and by a process that the group was not delegated
-// to.
+// UsageOf returns what the group uses that pid is in; ok is false if that is no terminal's. It
+// reads three files, and may be called by any goroutine, and by a process that the group was not
+// delegated to.
 func UsageOf(pid int) (u Usage, ok bool) {
 	path, err := pathOf(pid)
 	if err != nil {

@@ -47,7 +47,8 @@ func (fd fdReaderAt) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // start runs p in a process session of its own, and in a control group of its own below groups,
-// unless that is nil. files are its pidfd, and our ends of its pty or pipes. waitfd is another pidfd.
+// unless that is nil. files are its pidfd, and our ends of its pty or pipes. waitfd is another
+// pidfd.
 func start(p Program, groups *cgroup.Tree) (pid, waitfd int, files []file, err error) {
 	var theirs []int
 	defer func() {

@@ -22,8 +22,8 @@ const (
 )
 
 // EnterScope has the user's systemd make a scope for this process and delegate its control group,
-// if that systemd lingers: one that ends with the last login would end the scope with it. entered is
-// false, without an error, if there is no such systemd.
+// if that systemd lingers: one that ends with the last login would end the scope with it. entered
+// is false, without an error, if there is no such systemd.
 func EnterScope(ctx context.Context) (entered bool, err error) {
 	self, err := user.Current()
 	if err != nil {
