@@ -161,8 +161,24 @@ func (l *list) typeElsewhere(r *Row, f form) error {
 	return err
 }
 
-// rename gives a terminal of this host a title.
-func (l *list) rename(r *Row, title string) verdict {
+// rename gives a terminal another NAME.
+func (l *list) rename(r *Row, name string) verdict {
+	return l.each("renaming a terminal", []*Row{r}, func(r *Row) error {
+		if r.Elsewhere {
+			_, err := l.s.Others.Do(l.ctx, r, "rename", r.URI, name)
+			return err
+		}
+		t, err := l.find(r)
+		if err != nil {
+			return err
+		}
+		_, err = l.s.Conn.GiveName(t, name)
+		return err
+	}, r.Shown()+" is now called "+name)
+}
+
+// setTitle gives a terminal of this host a title.
+func (l *list) setTitle(r *Row, title string) verdict {
 	return l.each("setting a title", []*Row{r}, func(r *Row) error {
 		t, err := l.find(r)
 		if err != nil {

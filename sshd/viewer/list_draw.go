@@ -264,7 +264,7 @@ func (l *list) helpText() []string {
 		"  s  types a line there",
 		"  g  guards: what agents type waits for your yes, or no longer",
 		"  x  ends the terminal and its programs",
-		"  r  gives it a title",
+		"  r  gives it another NAME, t a title",
 		"  space  marks it, or no longer: s, g and x act on all that are marked",
 		"  /  filters: Enter goes, an arrow keeps the filter",
 		"  o  sorts: by group, by name, newest first, latest output first",

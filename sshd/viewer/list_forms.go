@@ -15,7 +15,7 @@ import (
 type form struct {
 	kind   formKind
 	rows   []*Row // that it is about
-	text   string // a line, or a title
+	text   string // a line, a NAME or a title
 	secret bool   // the line answers a question for a secret
 	on     bool   // guard, or end that
 	except []*Row // get no line, because they ask for a secret
@@ -28,6 +28,7 @@ const (
 	formEnd            // whether terminals are to be ended
 	formGuard          // whether they are to be guarded, or no longer
 	formLine           // a line to type
+	formName           // another NAME
 	formTitle          // a title
 )
 
@@ -47,6 +48,9 @@ func (l *list) prompt() string {
 		return named("End the guard of ", f.rows, "? y does.", room)
 	case f.kind == formLine:
 		return f.linePrompt(room)
+	case f.kind == formName:
+		return typedInto("New NAME of "+f.rows[0].Shown()+": ", f.text,
+			"  (Enter sets it, Esc does not)", room)
 	case f.kind == formTitle:
 		return typedInto("Title of "+f.rows[0].Shown()+": ", f.text,
 			"  (Enter sets it, Esc does not)", room)
@@ -136,16 +140,24 @@ func (l *list) fill(k keyboard.Key) (then func() verdict) {
 	switch {
 	case k.Code == keyboard.Enter:
 		l.form = form{}
-		if f.kind == formTitle {
-			return func() verdict { return l.rename(f.rows[0], f.text) }
-		}
-		return func() verdict { return l.typeAll(f) }
+		return func() verdict { return l.filled(f) }
 	case k.Code == keyboard.Escape, leaves(k):
 		l.form = form{}
 	default:
 		l.form.text = edited(f.text, k)
 	}
 	return nil
+}
+
+// filled does what a text was typed for.
+func (l *list) filled(f form) verdict {
+	switch f.kind {
+	case formName:
+		return l.rename(f.rows[0], f.text)
+	case formTitle:
+		return l.setTitle(f.rows[0], f.text)
+	}
+	return l.typeAll(f)
 }
 
 // leave makes another row the current one, if it is one of those that are ended.

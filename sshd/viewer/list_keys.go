@@ -106,9 +106,11 @@ func (l *list) act(letter rune, r *Row, some bool) (then func() verdict) {
 		return l.guard(l.targets())
 	case letter == 's':
 		return l.line(l.targets())
-	case letter == 'r' && r.Elsewhere:
-		l.sayLocked("its own host gives it a title")
 	case letter == 'r':
+		l.form = form{kind: formName, rows: []*Row{r}}
+	case letter == 't' && r.Elsewhere:
+		l.sayLocked("its own host gives it a title")
+	case letter == 't':
 		l.form = form{kind: formTitle, rows: []*Row{r}}
 	default:
 		if l.ask != nil {
