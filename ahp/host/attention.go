@@ -63,6 +63,7 @@ type attention struct {
 	acts   uint64             // how often somebody has typed, or a command has begun
 	looks  uint64             // how often somebody has begun or ended to look
 	over   bool               // it wants nobody, see [Terminal.SetOver]
+	ender  ender
 
 	bells    uint64    // how often the program rang
 	rang     time.Time // when the last bell was told in the feed
@@ -77,6 +78,27 @@ const maxViewed = 256
 // the program says of it, or "". anew: it is news also for those who have missed the same before,
 // as everything is once somebody has typed or a command has begun since. The Term's lock is held.
 func (n *attention) happened(why Want, text string, anew bool) {
+	n.happenedTo("", why, text, anew)
+}
+
+// ended is happened for the end of a command, or with WantExited of the program, of which whoever
+// has typed what ended it is not told. Of a program that person has seen all.
+func (n *attention) ended(why Want, anew bool) {
+	by := n.ender.by(n.t.host.now())
+	if by != "" && n.t.kept.replay == nil {
+		missed := missedBy{}
+		s := n.of(by, missed)
+		if why == WantExited {
+			s.missed = nil
+		}
+		missed[by] = s.journaled()
+		n.t.log.recordMissed(missed)
+	}
+	n.happenedTo(by, why, "", anew)
+}
+
+// happenedTo is happened for all but one person.
+func (n *attention) happenedTo(but string, why Want, text string, anew bool) {
 	t := n.t
 	if t.kept.replay != nil {
 		return // it happened long ago
@@ -88,7 +110,7 @@ func (n *attention) happened(why Want, text string, anew bool) {
 		missed[neverViewed] = n.others.journaled()
 	}
 	for person, s := range n.by {
-		if s.happened(r, anew) {
+		if person != but && s.happened(r, anew) {
 			missed[person] = s.journaled()
 		}
 	}
@@ -119,15 +141,7 @@ func (n *attention) restore(missed missedBy) {
 // viewBegins records that a window of p's begins to show the terminal. The Term's lock is held.
 func (n *attention) viewBegins(p authz.Principal) {
 	person, missed := authz.Person(p.ID), missedBy{}
-	s := n.by[person]
-	if s == nil {
-		n.forget(missed)
-		if n.by == nil {
-			n.by = map[string]*viewed{}
-		}
-		s = &viewed{}
-		n.by[person] = s
-	}
+	s := n.of(person, missed)
 	*s = viewed{looking: s.looking + 1}
 	if s.looking == 1 {
 		missed[person] = s.journaled()
@@ -135,6 +149,22 @@ func (n *attention) viewBegins(p authz.Principal) {
 	n.looks++
 	n.t.log.recordMissed(missed)
 	n.t.host.watchers.tell()
+}
+
+// of returns what a person has seen. One who has never looked has missed what such people have. It
+// adds those who are forgotten for that to missed.
+func (n *attention) of(person string, missed missedBy) *viewed {
+	s := n.by[person]
+	if s != nil {
+		return s
+	}
+	n.forget(missed)
+	if n.by == nil {
+		n.by = map[string]*viewed{}
+	}
+	s = &viewed{missed: slices.Clone(n.others.missed)}
+	n.by[person] = s
+	return s
 }
 
 // viewEnds records that a window of p's no longer shows the terminal. The Term's lock is held.

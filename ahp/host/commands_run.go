@@ -36,9 +36,9 @@ func (c *commands) over(a ahp.TerminalCommandFinished) {
 	switch {
 	case ms == nil:
 	case failed && *ms > t.host.cfg().AttentionAfter.Milliseconds():
-		t.attention.happened(WantFailed, "", true)
+		t.attention.ended(WantFailed, true)
 	case *ms >= longCommand.Milliseconds():
-		t.attention.happened(WantCommand, "", true)
+		t.attention.ended(WantCommand, true)
 	}
 }
 

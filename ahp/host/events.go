@@ -261,7 +261,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 		t.life.ended.CompareAndSwap(nil, &why)
 	}
 	told, origin := t.exec.exited(st.Code)
-	t.attention.happened(WantExited, "", false) // before the log ends
+	t.attention.ended(WantExited, false) // before the log ends
 	t.log.keepEnd(st, told)
 	t.recorder.finish()
 	t.life.exit.Store(&st) // before the action: its readers may ask for it

@@ -421,6 +421,7 @@ func (t *Terminal) typeKeys(s step, p []byte) error {
 	}, who)
 	if keys {
 		t.attention.acted()
+		t.attention.ender.typed(s.byHand(), p, t.host.now())
 	}
 	if asked && keys {
 		t.status.record() // as answered

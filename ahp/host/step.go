@@ -44,6 +44,15 @@ func (s step) person() string {
 	return ""
 }
 
+// byHand returns the person, as of [authz.Person], who acts by hand, in a page too; "": somebody
+// else does.
+func (s step) byHand() string {
+	if s.conn != nil && s.conn.agent() {
+		return ""
+	}
+	return authz.Person(s.principal.ID)
+}
+
 // target returns the facts about t that the policy decides by, if s asks. The Term's lock is held.
 func (t *Terminal) target(s step) authz.Target {
 	person := authz.Person(s.principal.ID)
