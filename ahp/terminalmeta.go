@@ -11,6 +11,9 @@ type TerminalMeta struct {
 	// Name is the terminal's NAME if its URI does not end with that: it was renamed, or another one
 	// was, which has that URI; "": the URI ends with it.
 	Name string `json:"name"`
+	// Program is the beginning of the command line of the program that the terminal was made for,
+	// without control characters; "": a shell, or unknown.
+	Program string `json:"program"`
 	// Waiting is what a person has to do for the terminal to go on: "input", "secret" or
 	// "approval"; "": nothing.
 	Waiting string `json:"waiting"`
@@ -83,10 +86,13 @@ type LastCommand struct {
 // every command that begins or ends in any terminal.
 const maxLastLine = 120
 
+// LineBeginning returns what the root's list has of a command's line.
+func LineBeginning(line string) string { return line[:WholeRunes(line, maxLastLine)] }
+
 // LastCommandOf returns how a command goes.
 func LastCommandOf(c *Command) LastCommand {
 	l := LastCommand{Known: true, Running: !c.Complete, ExitCode: -1,
-		Line: c.Line[:WholeRunes(c.Line, maxLastLine)], Began: c.Timestamp}
+		Line: LineBeginning(c.Line), Began: c.Timestamp}
 	if c.Complete && c.ExitCode != nil {
 		l.ExitCode = *c.ExitCode
 	}
@@ -146,6 +152,9 @@ func (m *TerminalMeta) appendMeta(dst []byte, asks []TerminalAsk) []byte {
 	dst = append(appendField(dst, "_meta"), `{"termhost":{`...)
 	if m.Name != "" {
 		dst = appendStringField(dst, "name", m.Name)
+	}
+	if m.Program != "" {
+		dst = appendStringField(dst, "program", m.Program)
 	}
 	if m.Waiting != "" {
 		dst = appendStringField(dst, "waiting", m.Waiting)

@@ -59,7 +59,8 @@ func (c *Conn) start(o CreateOptions) (t *Terminal, s *Streams, err error) {
 	}
 	t = &Terminal{
 		host: h, tap: o.Tap, tag: o.Tag, renamed: o.KeepTitle,
-		origin: origin{created: h.now(), creator: p, createdBy: c.Name(), forced: o.Forced},
+		origin: origin{created: h.now(), creator: p, createdBy: c.Name(), forced: o.Forced,
+			program: o.program()},
 	}
 	t.begin()
 	t.life.transient, t.recorder.recorded, t.keyboard.holder = o.Transient, o.Record, owner

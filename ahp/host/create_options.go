@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/commandline"
 	"termhost/ptypool/vt"
 )
 
@@ -107,6 +108,23 @@ type Created struct {
 	First  []byte
 	// Streams must be closed; nil without [CreateOptions.Piped] and [CreateOptions.Exact].
 	Streams *Streams
+}
+
+// maxProgram bounds what listings have of a program's command line, in bytes.
+const maxProgram = 1 << 10
+
+// program returns [Info.Program] of a terminal with these options.
+func (o *CreateOptions) program() string {
+	line, ok := commandline.OfShell(o.Argv)
+	switch {
+	case ok && len(o.Argv) == 3: // sh -c LINE, without arguments of the line
+	case len(o.Argv) > 0:
+		line = commandline.Join(o.Argv)
+	default:
+		line = o.Line
+	}
+	line = Printable(line)
+	return line[:ahp.WholeRunes(line, maxProgram)]
 }
 
 // defaultScrollbackBytes is how much output is retained unless the configuration says otherwise:

@@ -35,6 +35,14 @@ type Info struct {
 	// GuardedWhy is why the host has guarded it by itself when it started; "": it has not.
 	GuardedWhy string `json:"guardedWhy,omitempty"`
 
+	// Program is the command line of the program that the terminal was made for, as a shell would
+	// read it, and at most maxProgram bytes of it; "": a shell, or unknown.
+	Program string `json:"program,omitempty"`
+	// Cwd is the path of the working directory, on the machine where the program runs; "": unknown.
+	Cwd string `json:"cwd,omitempty"`
+	// Home is the home directory of the host's account, if Cwd is on this host.
+	Home string `json:"-"`
+
 	Labels ahp.Labels `json:"labels,omitempty"`
 	// Group is the value of the label "group", or the git repository and branch of the working
 	// directory: see [groups].
@@ -84,7 +92,6 @@ type Info struct {
 	HeldSince time.Time `json:"-"`
 	HeldBy    string    `json:"-"` // the holder's principal, by its ID
 	Mine      bool      `json:"-"` // held by the person that asked, with an SSH session
-	Cwd       string    `json:"-"`
 }
 
 // List returns the terminals, oldest first, as the principal sees them. It returns *authz.Denied
@@ -147,12 +154,18 @@ func (t *Terminal) Info(p authz.Principal) Info {
 		Holder: holder.text(), Mine: holder.yours(p),
 		Stopped: s.Termhost.Stopped, StoppedBy: Printable(s.Termhost.StoppedBy),
 		Progress:  s.Termhost.Progress,
-		HeldSince: heldSince, HeldBy: holder.principal, Cwd: Printable(s.Cwd),
+		HeldSince: heldSince, HeldBy: holder.principal, Program: t.origin.program,
 	}
 	if s.LastCommand != nil {
 		info.LastCommand = history.NewCommand(s.LastCommand)
 	}
 	info.Group = t.host.groups.of(t, s.Cwd)
+	if dir, ok := ahp.FilePath(s.Cwd); ok {
+		info.Cwd = Printable(dir)
+	}
+	if !s.Client {
+		info.Home = t.host.homeDir()
+	}
 	if !printed.IsZero() {
 		info.PrintedAt = printed.UTC()
 	}

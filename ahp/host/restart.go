@@ -244,7 +244,7 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 		Title: o.Title, Cwd: o.Cwd, Cols: o.Cols, Rows: o.Rows, Claim: ahp.Claim(o.Holder.Claim),
 		Client: m.Client, IsPty: m.IsPty, Detection: o.Detection,
 		Termhost: ahp.TerminalMeta{Guarded: m.Guarded, Holder: by.text(), Name: m.OtherName(),
-			Labels: m.Labels,
+			Labels: m.Labels, Program: ahp.LineBeginning(m.Program),
 			Lender: lenderName(prior, by, nil)},
 	})
 	if errors.Is(err, store.ErrExists) {
@@ -256,7 +256,8 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 	t := &Terminal{
 		host: h, uri: m.URI, ch: ch, renamed: o.Renamed, tag: m.Tag,
 		origin: origin{created: m.Created, creator: m.Creator, proof: m.Proof,
-			createdBy: cmp.Or(m.CreatedBy, m.Creator.Name), forced: m.Forced, marker: m.Marker},
+			createdBy: cmp.Or(m.CreatedBy, m.Creator.Name), forced: m.Forced, marker: m.Marker,
+			program: m.Program},
 		keyboard: keyboardClaim{holder: by, prior: prior, lent: lent},
 		approvals: approvals{on: m.Guarded, onWhy: m.GuardedWhy, nameGuarded: m.Guarded,
 			shellTells: o.Detection},

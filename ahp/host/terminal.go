@@ -57,6 +57,7 @@ type origin struct {
 	proof     json.RawMessage // what the creator came in with: see Host.recordOf; nil: unknown
 	createdBy string          // the creator's name, or that of its agent
 	forced    bool            // it runs a key's forced command
+	program   string          // see [Info.Program]
 	marker    string          // of its processes; "": it has none here
 	screen    vt.Options      // of its Term
 }

@@ -32,7 +32,8 @@ type Description struct {
 	Proof     json.RawMessage `json:"proof,omitempty"`     // the creator's proof of its identity
 	Transient bool            `json:"transient,omitempty"`
 	Forced    bool            `json:"forced,omitempty"`
-	Client    bool            `json:"client,omitempty"` // it is client-executed
+	Program   string          `json:"program,omitempty"` // its command line; "": a shell
+	Client    bool            `json:"client,omitempty"`  // it is client-executed
 	// Grace is how long a client-executed terminal waits for an absent owner; 0: not at all.
 	Grace    time.Duration `json:"grace,omitempty"`
 	Detached bool          `json:"detached,omitempty"` // on pipes, and outlives its connection

@@ -265,6 +265,7 @@
 //
 // For a list of terminals, _meta.termhost of each in the root's list has beside waiting
 // waitingSince (RFC 3339) and question, what the program has printed before the cursor; cwd, a URI;
+// program, the beginning of the command line that the terminal was made for, if it is no shell's;
 // and last, the shell's last command: {running, exitCode, commandLine, timestamp, durationMs}, of
 // which a line of more than 120 bytes is cut. The answer to initialize has the machine's hostname
 // and its time, in milliseconds since 1970, in _meta.termhost.

@@ -12,10 +12,10 @@ import (
 const Gap = 2
 
 // dispensable are the columns that a narrow window may do without, the least important first.
-var dispensable = [...]int{Executor, Size, Viewers, Labels, Title, Age, Claim}
+var dispensable = [...]int{Executor, Size, Viewers, Labels, Title, Age, Folder, Claim}
 
 // dispensableLive are those of a list that is live, whose title has what a program asks.
-var dispensableLive = [...]int{Executor, Size, Viewers, Labels, Age, Claim, Quiet, Title}
+var dispensableLive = [...]int{Executor, Size, Viewers, Labels, Age, Folder, Claim, Quiet, Title}
 
 // The least useful widths of columns, in cells.
 const (
@@ -123,6 +123,8 @@ func (f *Fit) least(column int) int {
 			return min(whole, max(leastOther, f.cols/5))
 		}
 		return min(whole, leastOther)
+	case Folder:
+		return min(whole, max(leastOther, f.cols/6))
 	case Claim, Labels:
 		return min(whole, leastOther)
 	}

@@ -3,9 +3,11 @@
 package listing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"termhost/ahp/host"
@@ -30,6 +32,7 @@ const (
 	Last
 	Quiet // since when nothing was printed; for lists that are live
 	Labels
+	Folder
 	Title
 )
 
@@ -38,7 +41,7 @@ func Head() []Cell {
 	return []Cell{Name: {Text: "NAME"}, State: {Text: "STATE"}, Claim: {Text: "CLAIM"},
 		Size: {Text: "SIZE"}, Executor: {Text: "EXECUTOR"}, Viewers: {Text: "VIEWERS"},
 		Age: {Text: "AGE"}, Last: {Text: "LAST"}, Quiet: {Text: "QUIET"},
-		Labels: {Text: "LABELS"}, Title: {Text: "TITLE"}}
+		Labels: {Text: "LABELS"}, Folder: {Text: "FOLDER"}, Title: {Text: "TITLE"}}
 }
 
 // Row returns a terminal's row, without Quiet. wide has room for the URIs of agent sessions.
@@ -58,21 +61,39 @@ func Row(i host.Info, wide bool) []Cell {
 		Last:     last(i),
 		Quiet:    {},
 		Labels:   {Text: i.Labels.String()},
+		Folder:   folder(i),
 		Title:    {Text: wording.Title(i)},
 	}
 }
 
-// Table returns the list of terminals: the row of column names, then one for each terminal, those
-// that want the one who asks first: see Rank.
+// folder returns the working directory, whose own name stays where there is little room.
+func folder(i host.Info) Cell {
+	path := wording.Folder(i)
+	at := max(strings.LastIndexByte(path, '/'), 0)
+	return Cell{Text: path[:at], End: path[at:]}
+}
+
+// Table returns the list of terminals: the row of column names, then one for each terminal, in the
+// order of Compare.
 func Table(list []host.Info, wide bool) [][]Cell {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b host.Info) int { return Rank(a) - Rank(b) })
+	slices.SortStableFunc(list, Compare)
 	rows := make([][]Cell, 1, 1+len(list))
 	rows[0] = Head()
 	for _, i := range list {
 		rows = append(rows, Row(i, wide))
 	}
 	return rows
+}
+
+// Compare is the order of all lists of terminals; the page has the same. Terminals stand by Rank and
+// then by groups, first those without one. Equal ones stay in the order in which they were made,
+// and so do those that want the one who asks.
+func Compare(a, b host.Info) int {
+	if d := Rank(a) - Rank(b); d != 0 || a.WantsYou {
+		return d
+	}
+	return strings.Compare(a.Group, b.Group)
 }
 
 // Rank is where a terminal stands in the list: the lower, the earlier. Those that want the one who
@@ -88,12 +109,12 @@ func Rank(i host.Info) int {
 }
 
 // last returns the last command, and at the end how it went and how long it took, from a second on:
-// "make ok 41s", "make failed 2"; while it runs for how long, "make 41s". Without shell integration
-// nothing is known: "-".
+// "make ok 41s", "make failed 2"; while it runs for how long, "make 41s". Where no shell tells of
+// any, it is the terminal's program, or "-".
 func last(i host.Info) Cell {
 	c := i.LastCommand
 	if c == nil {
-		return Cell{Text: "-"}
+		return Cell{Text: cmp.Or(i.Program, "-")}
 	}
 	cell := Cell{Text: c.LineText()}
 	switch {

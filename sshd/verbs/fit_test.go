@@ -117,14 +117,14 @@ func TestAListIsWholeWhereNobodyHasAWindow(t *testing.T) {
 	r.run(t, "", "new -d -n "+name+" -- sleep 1000")
 	for _, line := range []string{"ls", "ls --wide"} {
 		if got := r.run(t, "", line).stdout; !strings.Contains(got, "\n"+name+"  ") ||
-			!strings.Contains(got, "EXECUTOR  VIEWERS  AGE  LAST  TITLE\n") {
+			!strings.Contains(got, "EXECUTOR  VIEWERS  AGE  LAST        FOLDER  TITLE\n") {
 			t.Errorf("%s shows %s", line, got)
 		}
 	}
 	for line, want := range map[string]string{
-		"ls": "NAME                       STATE    LAST\r\n" +
-			"long-long-long-long-long…  running  -\r\n",
-		"ls --wide": "EXECUTOR  VIEWERS  AGE  LAST  TITLE\r\n" + name + "  ",
+		"ls": "NAME                 STATE    LAST\r\n" +
+			"long-long-long-lon…  running  sleep 1000\r\n",
+		"ls --wide": "EXECUTOR  VIEWERS  AGE  LAST        FOLDER  TITLE\r\n" + name + "  ",
 	} {
 		p := r.sits(t, Window{Cols: 40, Rows: 10}, line)
 		p.Sees(want)

@@ -262,8 +262,8 @@ func (h FleetHost) unreachable() string {
 	return fmt.Sprintf("%s is unreachable since %s", h.Name, wording.Age(time.Since(h.Heard)))
 }
 
-// withHosts adds this host's terminals to those of the others, in the order of the list: by rank,
-// and within one this host's first, then those of the others by the hosts' names.
+// withHosts adds this host's terminals to those of the others, in the order of [listing.Compare];
+// of equal ones this host's are first, then those of the others by the hosts' names.
 func (v *invocation) withHosts(own []host.Info, all []listed) []listed {
 	self := ""
 	if len(v.others()) > 0 {
@@ -276,7 +276,7 @@ func (v *invocation) withHosts(own []host.Info, all []listed) []listed {
 	}
 	all = append(all, others...)
 	slices.SortStableFunc(all, func(a, b listed) int {
-		return listing.Rank(a.Info) - listing.Rank(b.Info)
+		return listing.Compare(a.Info, b.Info)
 	})
 	return all
 }

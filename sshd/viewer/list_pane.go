@@ -230,10 +230,8 @@ func (l *list) drawPane(o *overlay, full, w Window) {
 		return
 	}
 	head := "── " + r.Shown() + ": " + wording.Title(r.Info)
-	if r.Cwd != "" {
-		if dir, is := ahp.FilePath(r.Cwd); is {
-			head += " · " + dir
-		}
+	if dir := wording.Folder(r.Info); dir != "" {
+		head += " · " + dir
 	}
 	o.lines = append(o.lines, head)
 	lines := l.lines

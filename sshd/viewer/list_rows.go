@@ -169,6 +169,9 @@ func (l *list) arrange(rows []*Row, still bool) {
 
 // compare is the order of rows. Equal ones stay in the order in which they were made.
 func (l *list) compare(a, b *Row) int {
+	if l.sort == byGroup {
+		return listing.Compare(a.Info, b.Info)
+	}
 	if d := wantsFirst(a) - wantsFirst(b); d != 0 {
 		return d
 	}
@@ -177,20 +180,8 @@ func (l *list) compare(a, b *Row) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host))
 	case byAge:
 		return b.CreatedAt.Compare(a.CreatedAt)
-	case byQuiet:
-		return b.PrintedAt.Compare(a.PrintedAt)
 	}
-	if a.WantsYou && b.WantsYou {
-		return 0
-	}
-	none := func(r *Row) int {
-		if r.Group == "" {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(none(a)-none(b), strings.Compare(a.Group, b.Group),
-		listing.Rank(a.Info)-listing.Rank(b.Info))
+	return b.PrintedAt.Compare(a.PrintedAt)
 }
 
 // wantsFirst is 0 for a row that wants the person, and 1 for another one.
@@ -206,6 +197,8 @@ func partOf(r *Row) string {
 	switch {
 	case r.WantsYou:
 		return "wants you"
+	case r.State == host.StateExited:
+		return "exited"
 	case r.Group == "":
 		return "no group"
 	}
@@ -237,7 +230,7 @@ func (l *list) matching() []*Row {
 		if r.words == "" {
 			r.words = strings.ToLower(strings.Join([]string{r.Host, r.Name, stateOf(r),
 				wording.Holder(r.Info, false), r.Group, r.Labels.String(), r.asks,
-				wording.About(r.Info)}, " "))
+				wording.About(r.Info), wording.Folder(r.Info)}, " "))
 		}
 		lacks := func(word string) bool { return !strings.Contains(r.words, word) }
 		if r.id() == l.current || !slices.ContainsFunc(words, lacks) {

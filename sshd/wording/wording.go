@@ -115,15 +115,31 @@ func Says(i host.Info) string {
 	return i.Notice
 }
 
-// About returns a terminal's title with the last command where the title does not name it.
+// About returns a terminal's title with what runs there, where the title does not name it.
 func About(i host.Info) string {
 	text := Title(i)
-	if i.LastCommand != nil {
-		if line := i.LastCommand.LineText(); line != "" && line != i.Title {
-			text += ": " + line
-		}
+	if line := Runs(i); line != "" && line != i.Title {
+		text += ": " + line
 	}
 	return text
+}
+
+// Runs returns the line of the last command or, where no shell tells of any, of the terminal's
+// program; "": nothing is known.
+func Runs(i host.Info) string {
+	if i.LastCommand != nil {
+		return i.LastCommand.LineText()
+	}
+	return i.Program
+}
+
+// Folder returns the working directory as a prompt does, from the home directory on; "": unknown.
+func Folder(i host.Info) string {
+	rest, inside := strings.CutPrefix(i.Cwd, i.Home)
+	if inside && len(i.Home) > 1 && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return i.Cwd
 }
 
 // Clock returns a time of the last day, by the clock of the host's machine.

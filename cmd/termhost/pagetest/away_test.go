@@ -212,8 +212,8 @@ func TestAPhoneDecidesInItsList(t *testing.T) {
 	got := s.notified(me)
 	g := s.guarded("deploy")
 	g.run(chromedp.Navigate("about:blank")) // nobody looks
-	for _, name := range []string{"api", "web", "misc"} {
-		s.ssh("new", "-d", "-n", name, "--", "sleep 1000")
+	for _, name := range []string{"web", "api", "misc"} {
+		s.ssh("new", "-d", "-n", name, "-C", "/usr", "--", "sleep 1000")
 	}
 	s.ssh("label", "api", "group=shop")
 	s.ssh("label", "web", "group=site")
@@ -227,6 +227,7 @@ func TestAPhoneDecidesInItsList(t *testing.T) {
 	headings := `[...document.querySelectorAll('.entries section')].map((s) => [...s.querySelectorAll('.group, .entry .name')].map((e) => e.textContent).join()).filter(Boolean).join(' ')`
 	p.until(headings + ` === 'deploy misc,shop,api,site,web'`)
 	p.until(`[...document.querySelectorAll('.entry')].some((e) => e.ariaLabel.startsWith('api,') && e.ariaLabel.endsWith(', shop'))`)
+	p.until(`[...document.querySelectorAll('.entry')].some((e) => /^web,.*, sleep 1000, [/]usr /.test(e.ariaLabel))`)
 	p.until(asked("rm -rf build^M"))
 	p.until(`document.querySelector('.answer .more').innerText === '1 more behind it'`)
 	p.shot("away-card")

@@ -29,7 +29,7 @@ export function entryOf(t, own, home) {
   const s = standing(t), meta = t._meta?.termhost ?? {}, { exited } = exitOf(t), title = programTitle(t.title, ownName(calledOf(t)));
   const mine = t.claim.kind === 'client' && t.claim.clientId === own, waiting = need(t) && meta.waiting;
   const runs = s.kind === 'running' ? 'running' : `running, last command ${s.words}`;
-  const last = meta.last, line = oneLine(last?.commandLine ?? ''), cwd = pathOf(meta.cwd);
+  const last = meta.last, line = oneLine(last?.commandLine ?? meta.program ?? ''), cwd = pathOf(meta.cwd);
   const question = oneLine((waiting ? meta.question : '') || (exited ? '' : t.says || meta.status?.text) || '');
   const path = shortPath(cwd, home);
   const away = awayOf(t);

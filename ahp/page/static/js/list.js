@@ -184,8 +184,8 @@ export class List {
 
   /** @param {TerminalInfo} t */
   matches(t) {
-    const { cwd, labels, last } = t._meta?.termhost ?? {};
-    return [calledOf(t), t.title, t.group, last?.commandLine, pathOf(cwd), labelsOf(labels)].join(' ').toLowerCase().includes(this.filter);
+    const { cwd, labels, last, program } = t._meta?.termhost ?? {};
+    return [calledOf(t), t.title, t.group, last?.commandLine, program, pathOf(cwd), labelsOf(labels)].join(' ').toLowerCase().includes(this.filter);
   }
 
   /**
@@ -257,8 +257,8 @@ function place(list, rows) {
 function besideBy(e) { return !e.altKey ? '' : e.shiftKey ? 'v' : 'h'; }
 
 /**
- * parted returns the terminals of a section by groups, in the order in which they stand; first those
- * that are in none. Where there are not several, they are not parted.
+ * parted returns the terminals of a section by groups, in the order of their names; first those that
+ * are in none. Where there are not several, they are not parted.
  * @param {TerminalInfo[]} all
  * @param {string} section
  * @returns {[string, TerminalInfo[]][]}
@@ -272,7 +272,7 @@ function parted(all, section) {
     else groups.set(group, [t]);
   }
   if (groups.size < 2 || section === 'needs') return [['', all]];
-  return [...groups].sort(([a], [b]) => Number(!!a) - Number(!!b));
+  return [...groups].sort(([a], [b]) => a < b ? -1 : 1);
 }
 
 /** @param {TerminalInfo} t */

@@ -9,7 +9,7 @@ import { clearScreen } from './wire.js';
  * @typedef {{waiting?: string, waitingSince?: string, question?: string, status?: {state: string, text?: string, since: string}, labels?: Record<string, string>, cwd?: string, guarded?: boolean, recording?: boolean,
  *   by?: string, name?: string, host?: string, unreachable?: string, quiet?: boolean, stopped?: boolean, stoppedBy?: string, awaySince?: string,
  *   progress?: {state: string, percent: number},
- *   holder?: string, lender?: string, last?: Last}} Meta
+ *   holder?: string, lender?: string, program?: string, last?: Last}} Meta
  * @typedef {{running?: boolean, exitCode?: number, commandLine?: string, timestamp?: number}} Last
  * @typedef {{resource: string, title: string, claim: Claim, executionTarget?: string,
  *   lifecycle?: {status: string, exitCode?: number}, exitCode?: number,
