@@ -230,8 +230,8 @@ func shownText(t testing.TB, log *history.Log, until *history.Place, lines int) 
 		t.Fatal(err)
 	}
 	found, counts, more := s.Find(pattern, 50)
-	return fmt.Sprintf("%v %v %v %dx%d %d lines, cut %v, found %v %v %v\n%s\n%s", s.Place, s.Time, s.Truncated,
-		cols, rows, s.Lines(), s.Cut(), found, counts, more, s.Styled(s.Lines()/2, s.Lines()/2+50), s.Redraw())
+	return fmt.Sprintf("%v %v %v %dx%d %d lines, cut %v, found %v %v %v\n%v\n%s\n%s", s.Place, s.Time, s.Truncated,
+		cols, rows, s.Lines(), s.Cut(), found, counts, more, s.Commands(), s.Styled(s.Lines()/2, s.Lines()/2+50), s.Redraw())
 }
 
 // compare fails unless reading with an index, in any order, gives what reading from the beginning
@@ -423,6 +423,23 @@ func TestALogWithoutBeginningAndCheckpointsIsReadFromItsFirstRecord(t *testing.T
 	w.checkpoint()
 	w.print([]byte("more\r\n"))
 	compare(t, w, log.Index)
+}
+
+// A Shown knows where the commands stand that are in its lines.
+func TestCommandsAreShownWhereTheyStand(t *testing.T) {
+	t.Parallel()
+	w := newWritten(t, 1, 1<<20)
+	w.print([]byte("hello\r\n\x1b]133;A\a$ make\r\n\x1b]133;C\aone\r\ntwo\r\n\x1b]133;D;3\a\x1b]133;A\a$ ls\r\n\x1b]133;C\a"))
+	w.print([]byte("file\r\n"))
+	s, err := w.history(nil).Show(&work{}, nil, history.AllLines, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.Commands()
+	if len(got) != 2 || got[0] != (vt.CommandLines{Typed: 1, From: 2, To: 4}) ||
+		got[1].Typed != 4 || got[1].From != 5 || got[1].To < 6 {
+		t.Errorf("got %v of\n%s", got, s.Styled(0, s.Lines()))
+	}
 }
 
 // A recording that began in the middle of the output is whole from there.

@@ -65,9 +65,13 @@ func (p Place) next(at int64) Place {
 	return Place{at, p.Items + 1}
 }
 
-// draw draws the item on a screen.
+// draw draws the item on a screen, and marks commands there: see [Shown.Commands].
 func (i *Item) draw(screen *vt.Screen) {
 	switch i.Kind {
+	case Began:
+		screen.Feed([]byte("\x1b]133;C\a"), nil)
+	case Finished:
+		screen.Feed([]byte("\x1b]133;D\a"), nil)
 	case Data:
 		screen.Feed(i.Data, nil)
 	case Resized:

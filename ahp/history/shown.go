@@ -81,6 +81,13 @@ func (s *Shown) Styled(from, to int) []byte {
 	return s.screen.AppendHistoryLinesWhile(nil, from, to, goesOn(s.work))
 }
 
+// Commands returns where the commands of the shell stand in the lines, oldest first: those that
+// were on the main screen when they began.
+func (s *Shown) Commands() []vt.CommandLines {
+	defer s.work.Rest()
+	return s.screen.HistoryCommands(goesOn(s.work))
+}
+
 // Find returns the numbers, from 0, of the last lines that match a pattern, and how many matches
 // each has: see [Pattern.Count]. They have at most most matches together. more: there are others
 // before these.
