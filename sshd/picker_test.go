@@ -97,6 +97,12 @@ func TestWhatLiesOverTheScreenLeavesNoTrace(t *testing.T) {
 			ref.sees("more")
 			v.typeIn("zz\x1b")
 			same("after output")
+			v.typeIn("\x1c[")
+			v.sees("work: lines ")
+			b.typeIn("\r\nprinted 界 \x1b[32mwhile somebody looks back\r\n\n\n\nmuch more")
+			ref.sees("much more")
+			v.typeIn("gGq")
+			same("after looking back")
 			v.typeIn("\x1cl")
 			v.sees("* work")
 			exact = false

@@ -139,11 +139,11 @@ func table() []verb {
 		}, {
 			name: "log", group: lookGroup, brief: "what one has printed",
 			usage: "[--text|--raw|--json|--commands [--json]] [--last|--command N|--since TIME]" +
-				" [--tail N] [-f] NAME",
-			help: "what a terminal has printed",
+				" [--tail N] [-f] NAME | --look NAME",
+			help: "what a terminal has printed (--look: in a reader, with ssh -t)",
 			keys: true, names: namesFirst, needs: authz.Read, least: 1, most: 1, define: defineLog,
 			examples: []string{"ssh HOST log --last build", "ssh HOST log --since 10m -f build",
-				"ssh HOST log --commands build"},
+				"ssh HOST log --commands build", "ssh -t HOST log --look build"},
 		}, {
 			name: "grep", group: lookGroup, brief: "lines of all that match",
 			usage: "[-i] [-C N] [--command TEXT] [-l SEL] PATTERN [NAME...]",

@@ -11,6 +11,7 @@ import (
 
 	"termhost/ahp/history"
 	"termhost/ahp/host"
+	"termhost/sshd/viewer"
 	"termhost/sshd/wording"
 )
 
@@ -24,6 +25,7 @@ type logFlags struct {
 	since   time.Time
 	tail    int // -1: all
 	follow  bool
+	look    bool // not printed, but looked through in a reader
 }
 
 // defineLog prints the retained output of a terminal.
@@ -41,6 +43,8 @@ func defineLog(fs *flag.FlagSet) func(*invocation) int {
 		" long as a duration, such as 10m", f.readSince)
 	countFlag(fs, &f.tail, 0, "tail", "only the last `N` lines")
 	fs.BoolVar(&f.follow, "f", false, "go on with what it prints, until it or the connection ends")
+	fs.BoolVar(&f.look, "look", false, "look through it in your terminal: scroll, search, go from"+
+		" command to command, copy")
 	return func(v *invocation) int { return v.log(f) }
 }
 
@@ -81,6 +85,9 @@ func (f *logFlags) wrong() string {
 		return "ask for one of --last, --command and --since"
 	case part && f.commands:
 		return "--commands lists commands, --last and --command are for the output of one"
+	case f.look && (f.raw || f.json || f.commands || part || !f.since.IsZero() || f.tail >= 0 ||
+		f.follow):
+		return "--look shows all that there is, in a reader"
 	case f.tail >= 0 && state:
 		return "--tail counts lines, and --json has none"
 	}
@@ -108,7 +115,10 @@ func (v *invocation) log(f logFlags) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	if f.follow {
+	switch {
+	case f.look:
+		return v.lookThrough(t)
+	case f.follow:
 		return v.followLog(t, f)
 	}
 	release, err := v.Conn.WaitReading(v.ctx)
@@ -143,6 +153,24 @@ func (v *invocation) log(f logFlags) int {
 		return v.printed(v.stdout, nil, e.JSON(), []byte("\n"))
 	}
 	return v.printed(work.Writer(v.stdout), nil, tail(e.Text(work), f.tail))
+}
+
+// lookThrough shows what a terminal has printed in a reader.
+func (v *invocation) lookThrough(t *host.Terminal) int {
+	if !v.onTerminal() {
+		return v.needsTerminal("or print it without --look")
+	}
+	if v.plainTerminal() {
+		return v.needsScreen("without --look it is printed")
+	}
+	err := viewer.Read(v.ctx, v.session(), v.shown(t.Name()), host.Source{Terminal: t})
+	switch {
+	case errors.Is(err, viewer.ErrLost):
+		return v.cutShort()
+	case err != nil:
+		return StatusFailed
+	}
+	return StatusOK
 }
 
 func (v *invocation) printCommands(list []*history.Command, f logFlags) int {

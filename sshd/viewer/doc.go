@@ -3,10 +3,10 @@
 // behind the prefix key, the list of terminals, and the dialog in which a person approves what an
 // agent types.
 //
-// [Attach] shows a terminal, [Replay] plays a recording, and [Top] shows the list of terminals in a
-// window of its own. Each runs until the program, the person or the connection ends it, and returns
-// how it ended. The package knows neither the command that
-// it runs for nor how the peer is connected: a [Session] has all that it needs.
+// [Attach] shows a terminal, [Replay] plays a recording, [Top] shows the list of terminals in a
+// window of its own, and [Read] what one has printed. Each runs until the program, the person or
+// the connection ends it, and returns how it ended. The package knows neither the command that it
+// runs for nor how the peer is connected: a [Session] has all that it needs.
 //
 // # Goroutines
 //
@@ -19,8 +19,8 @@
 //
 // An overlay is some lines over the program's screen: a notice, which disappears by itself, or the
 // help of the prefix key, which a key closes. A dialog also has the keyboard while it is shown: the
-// approval, the list, and the epilogue of an ended program. The host has the screen below, so
-// covering it loses nothing.
+// approval, the list, the reader, and the epilogue of an ended program. The host has the screen
+// below, so covering it loses nothing.
 //
 // A viewer whose window has the terminal's size writes the program's output as it is. A notice is
 // drawn over that once, and taken away before the next output (light). While a dialog or help lies

@@ -179,7 +179,7 @@ func (w *viewer) draw(covered bool) error {
 	w.layer, w.resized, w.lost = above, false, false
 	w.pictures.redrawn()
 	w.drawn = covered
-	screen = w.appendLayer(screen, &above, anew || turned)
+	screen = appendCopied(w.appendLayer(screen, &above, anew || turned), above.dialog)
 	if !covered {
 		w.place.printed(w.last)
 		w.retitle() // behind what may be the middle of a sequence

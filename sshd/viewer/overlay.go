@@ -30,6 +30,9 @@ type overlay struct {
 	keeps   bool
 	table   bool // long lines are cut; those of text are wrapped
 	current int  // the highlighted line of a table, counted from 1; 0: none
+	// styled is how many of the first lines of a table have styles of their own (SGR, OSC 8) and
+	// are as wide as they may be.
+	styled int
 	// strong are lines of a table that are headings, counted from 0; only the whole window of `top`
 	// shows that.
 	strong map[int]bool
@@ -97,6 +100,10 @@ func (o overlay) appendLines(dst []byte, lines []string, from int, w Window) []b
 	}
 	for i, text := range lines {
 		row := from + 1 + i
+		if i < o.styled {
+			dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[0m\x1b[2K%s", row, text)
+			continue
+		}
 		style := "0;7"
 		if i+1 == o.current {
 			style = "0;1"
@@ -152,8 +159,12 @@ func lineRoom(w Window) int { return max(w.Cols-1, 0) }
 // key closes says so, and is always kept.
 func (o overlay) fitted(w Window) (lines []string) {
 	last := 0 // where the last one begins
-	for _, text := range o.lines {
+	for i, text := range o.lines {
 		last = len(lines)
+		if i < o.styled {
+			lines = append(lines, text)
+			continue
+		}
 		text = host.Printable(text)
 		if o.table {
 			lines = append(lines, text)

@@ -18,13 +18,13 @@ func (r *Row) at(p Place) bool { return r.Name == p.Name && r.Host == p.Host }
 // if ctx is done before.
 func Pick(ctx context.Context, s *Session, from Place, end func()) (
 	row *Row, rest []byte, err error) {
-	t := &top{s: s, ctx: ctx, stale: make(chan struct{}, 1), input: newLentInput(s.Stdin())}
-	t.keys.init(t)
+	t := newTop(ctx, s)
 	t.list = newList(ctx, s, t, listOptions{whole: true, picks: true, from: from,
 		goes: func(r *Row) verdict {
 			row = r
 			return dialogEnds
 		}})
+	t.dialog = t.list
 	defer t.list.closed()
 	s.Go("reading what is typed", t.input.run)
 	if err = t.write([]byte(vt.SaneHere)); err == nil {

@@ -11,7 +11,7 @@ import (
 // prefixHelp shows who has the keyboard and the keys in one line.
 func prefixHelp(prefix byte, has string) overlay {
 	keys := []string{"d detach", "c take it", "r hand back", "a ask", "g guard", "n next", "l list",
-		"Tab last", "+ new", "? help", keyboard.ControlName(prefix) + " sends it"}
+		"Tab last", "+ new", "[ look back", "? help", keyboard.ControlName(prefix) + " sends it"}
 	for i, k := range keys {
 		keys[i] = strings.ReplaceAll(k, " ", together)
 	}
@@ -48,6 +48,7 @@ func (l *inputLoop) fullHelp() overlay {
 		"  l  pick a terminal from a list",
 		"  Tab  go back to the terminal before",
 		"  +  make a terminal",
+		"  [  look back at what it has printed: scroll, search, copy",
 		"  " + p + "  send it to the program",
 		"  Esc  nothing",
 		"Any key closes this.",

@@ -47,6 +47,8 @@ func (l *inputLoop) Commanded(k rune, form, raw []byte) {
 		}
 	case k == '+':
 		l.another()
+	case k == '[':
+		l.lookBack()
 	case k == 'g':
 		l.guard()
 	case k == '?':

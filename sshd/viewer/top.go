@@ -30,18 +30,19 @@ type Carried struct {
 	GiveUp func()
 }
 
-// top is the list in a window of its own. Its loop, run, draws, handles keys, and shows a terminal
-// in between.
+// top is a dialog in a window of its own, mostly the list. Its loop, run, draws, handles keys, and
+// shows a terminal in between.
 type top struct {
-	s     *Session
-	o     TopOptions
-	ctx   context.Context // ends with the peer's streams
-	list  *list
-	input *lentInput
-	keys  topKeys
-	stale chan struct{} // 1 deep: see repaint
-	quit  bool
-	enter *Row // the terminal to show next; nil: none
+	s      *Session
+	o      TopOptions
+	ctx    context.Context // ends with the peer's streams
+	dialog dialog
+	list   *list // the dialog, if it shows terminals
+	input  *lentInput
+	keys   topKeys
+	stale  chan struct{} // 1 deep: see repaint
+	quit   bool
+	enter  *Row // the terminal to show next; nil: none
 
 	shown  []string // the rows on the screen
 	window Window
@@ -63,12 +64,25 @@ const (
 // Top shows the list of terminals in the peer's terminal until the person leaves. It returns
 // ErrLost if ctx, which ends with the peer's streams, is done before, or the error of a write.
 func Top(ctx context.Context, s *Session, o TopOptions) error {
-	t := &top{s: s, o: o, ctx: ctx, stale: make(chan struct{}, 1), input: newLentInput(s.Stdin())}
-	t.keys.init(t)
+	t := newTop(ctx, s)
+	t.o = o
 	t.list = newList(ctx, s, t, listOptions{whole: true, selector: o.Selector, goes: t.goes})
+	t.dialog = t.list
 	defer t.list.closed()
+	return t.runAlone()
+}
+
+// newTop returns a top without a dialog.
+func newTop(ctx context.Context, s *Session) *top {
+	t := &top{s: s, ctx: ctx, stale: make(chan struct{}, 1), input: newLentInput(s.Stdin())}
+	t.keys.init(t)
+	return t
+}
+
+// runAlone runs the loop where nothing else reads the input.
+func (t *top) runAlone() error {
 	defer t.input.close()
-	s.Go("reading what is typed", t.input.run)
+	t.s.Go("reading what is typed", t.input.run)
 	return t.run()
 }
 
@@ -175,9 +189,9 @@ func (t *top) tellTaken() {
 	}
 }
 
-// key handles a key of the list.
+// key handles a key of the dialog.
 func (t *top) key(k keyboard.Key) {
-	if t.list.key(k) == dialogEnds {
+	if t.dialog.key(k) == dialogEnds {
 		t.quit = true
 	}
 	t.due = time.Now()
@@ -272,7 +286,7 @@ func (t *top) draw() error {
 		t.window, t.shown = w, make([]string, w.Rows)
 		out = append(out, "\x1b[0m\x1b[2J"...)
 	}
-	o := t.list.draw(t.window, t.window)
+	o := t.dialog.draw(t.window, t.window)
 	lines := o.fitted(t.window)
 	for i := range t.shown {
 		row := ""
@@ -286,17 +300,22 @@ func (t *top) draw() error {
 	}
 	t.drawn = time.Now()
 	t.due = t.drawn.Add(topTick)
-	if len(out) > 0 {
+	if out = appendCopied(out, t.dialog); len(out) > 0 {
 		if err := t.write(out); err != nil {
 			return err
 		}
 	}
-	t.list.drawn()
+	if question, asks := t.dialog.(asking); asks {
+		question.drawn()
+	}
 	return nil
 }
 
 // topLine returns a line of a window that the overlay has for itself.
 func (o overlay) topLine(i int, text string, w Window) string {
+	if i < o.styled {
+		return text
+	}
 	style, sign := "0", "0;7"
 	switch {
 	case i+1 == o.current:
