@@ -70,7 +70,8 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 		return s.agentReq(), nil
 	case wire.Arrives:
 		s.arrival = new(wire.Arrival)
-		return s.c.carried != nil && gossh.Unmarshal(req.Payload, s.arrival) == nil, nil
+		may := s.c.trusted()
+		return may && gossh.Unmarshal(req.Payload, s.arrival) == nil, nil
 	case wire.Listed:
 		s.listed = s.c.carried != nil
 		return s.listed, nil

@@ -27,11 +27,14 @@ func (s *sshSession) caller() verbs.Caller {
 		c.Carried, c.Shows, c.WantElsewhere = s.c.carried.Host, s.shows, s.elsewhere
 		c.Listed = s.listed
 		if s.arrival != nil {
-			c.Arrives, c.Arriving, c.Away = true, s.arrival.Text, s.arrival.Away
+			c.Arrives, c.Away = true, s.arrival.Away
 		}
 	}
+	if s.arrival != nil {
+		c.Arriving = host.Printable(s.arrival.Text)
+	}
 	if s.counts {
-		c.Taken = s.taken
+		c.Taken, c.Shows = s.taken, s.showsClient
 	}
 	return c
 }
@@ -45,6 +48,12 @@ func (s *sshSession) taken(bytes uint64, shown bool) {
 // shows is [verbs.Caller.Shows].
 func (s *sshSession) shows(name string, readOnly bool) {
 	_, _ = s.ch.SendRequest(wire.ShowsTerminal, false,
+		gossh.Marshal(&wire.Shows{Name: name, ReadOnly: readOnly}))
+}
+
+// showsClient is [verbs.Caller.Shows] of a client that is no host.
+func (s *sshSession) showsClient(name string, readOnly bool) {
+	_, _, _ = s.sc.SendRequest(wire.ShowsTerminal, false,
 		gossh.Marshal(&wire.Shows{Name: name, ReadOnly: readOnly}))
 }
 

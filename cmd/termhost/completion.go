@@ -45,6 +45,9 @@ func completions() []verbs.Command {
 	for _, c := range hostVerbs() {
 		v := all[c.name].Command()
 		v.Flags = append(v.Flags, "-c")
+		for _, f := range ownFlags(c.name) {
+			v.Flags = append(v.Flags, f.Shape)
+		}
 		list = append(list, v)
 	}
 	return list

@@ -162,13 +162,13 @@ func help(c *call) int {
 		return unknownCommand(c.std, c.args[0])
 	}
 	own := func(o command) bool { return o.name == about.name }
+	use := &call{command: about, std: c.std}
 	if slices.ContainsFunc(ownCommands(), own) {
-		use := &call{command: about, std: c.std}
 		use.printUsage()
 		fmt.Fprint(c.std.out, helptext.Text("", "", about.help))
 		return exitOK
 	}
-	verbs.WriteHelp(c.std.out, about.name)
+	use.explainVerb()
 	return exitOK
 }
 

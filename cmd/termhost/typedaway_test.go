@@ -132,7 +132,7 @@ func newTypingAt(t *testing.T, program, ready string) *typingAway {
 	do("new", "-d", "-n", "work", "-C", dir, "--", "sh", "-c", program)
 	do("wait", "--match", ready, "work")
 	a.homeShell = newHomeShell(t, a.host.Cmd.Env)
-	a.attach = "termhost attach -c " + a.host.File + " work"
+	a.attach = "termhost attach --retry 0 -c " + a.host.File + " work"
 	return a
 }
 

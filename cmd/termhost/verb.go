@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/local"
-	"termhost/cmd/termhost/share"
 	"termhost/sshd/verbs"
 )
 
@@ -19,18 +19,35 @@ func hostVerbs() []command {
 	for _, v := range verbs.Verbs() {
 		own := func(c command) bool { return c.name == v.Name }
 		if !slices.ContainsFunc(ownCommands(), own) {
-			run := func(c *call) int { return c.runVerb(v) }
-			all = append(all, command{v.Name, v.Usage, v.Help, run})
+			run, usage := func(c *call) int { return c.runVerb(v) }, v.Usage
+			if v.Name == attachName {
+				run = attachTerminal
+			}
+			for _, f := range ownFlags(v.Name) {
+				usage = fmt.Sprintf("[%s %s] %s", f.Shape, f.Value, usage)
+			}
+			all = append(all, command{v.Name, usage, v.Help, run})
 		}
 	}
 	return all
 }
 
+// ownFlags returns the flags of a verb that are for this program.
+func ownFlags(verb string) []verbs.Flag {
+	if verb != attachName {
+		return nil
+	}
+	return attachFlags()
+}
+
+// explainVerb explains the command, which is a host's verb.
+func (c *call) explainVerb() { verbs.WriteHelp(c.std.out, c.name, ownFlags(c.name)...) }
+
 // runVerb has a host on this machine run a verb, through its unix socket. That needs no key: only
 // the user who runs the host can use the socket.
 func (c *call) runVerb(verb verbs.Verb) int {
 	if len(c.args) > 0 && isHelp(c.args[0]) {
-		verbs.WriteHelp(c.std.out, verb.Name)
+		c.explainVerb()
 		return exitOK
 	}
 	file, args, err := cutConfig(c.args)
@@ -46,22 +63,24 @@ func (c *call) runVerb(verb verbs.Verb) int {
 		return fail(c.std, exitFailure, err.Error(), hintLocal)
 	}
 	defer client.Close()
-	if verb.Name == "attach" && len(args) > 0 {
-		ls := func() ([]byte, error) { return client.Output("ls --json") }
-		if name := share.Within(ls, args[len(args)-1]); name != "" {
-			return fail(c.std, exitFailure,
-				name+" is the terminal you are in, which would be shown inside itself",
-				"attach to it from another window")
-		}
-	}
-	status, err := client.Run(local.Command{
+	return c.runOn(client, c.hostCommand(verb, args, file))
+}
+
+// hostCommand returns a verb with its arguments, for a host to run.
+func (c *call) hostCommand(verb verbs.Verb, args []string, file string) local.Command {
+	return local.Command{
 		Line:     commandline.Join(slices.Concat([]string{verb.Name}, args)),
 		Terminal: verb.UsesTerminal(),
 		Input:    verb.ReadsInput(args),
 		Dir:      workingDirectory(),
 		Config:   file,
 		In:       c.std.in, Out: c.std.out, Err: c.std.err,
-	})
+	}
+}
+
+// runOn has a host run a command, and returns the exit status.
+func (c *call) runOn(client *local.Client, cmd local.Command) int {
+	status, err := client.Run(cmd)
 	switch {
 	case errors.Is(err, local.ErrHostGone): // exit code 1 may be a program's own
 		return fail(c.std, local.StatusLost, err.Error(), "")

@@ -142,7 +142,11 @@ func (v *invocation) carried(host, line string) int {
 		end, err := f.Run(v.ctx, v.Caller, host, line)
 		return v.carriedStatus(end, err, stop{host: host})
 	}
-	there, err := f.Show(v.ctx, v.Caller, host, line, nil)
+	var from *Arrival
+	if v.Arriving != "" {
+		from = &Arrival{Text: v.Arriving}
+	}
+	there, err := f.Show(v.ctx, v.Caller, host, line, from)
 	if err != nil {
 		return v.carriedStatus(Exit{}, err, stop{host: host})
 	}

@@ -57,7 +57,8 @@ type Caller struct {
 	// peer it is a part of NAMEs, and it goes nowhere else from here. "": it was not.
 	Carried string
 	// Arrives: the person who is carried here comes from another terminal. Arriving, Away and
-	// Listed are as in [viewer.Options].
+	// Listed are as in [viewer.Options]; Arriving also tells a person who comes back after a loss
+	// of the connection.
 	Arrives, Away, Listed bool
 	Arriving              string
 	// WantElsewhere is as in [viewer.Session].

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Verb describes a verb to a program on the host's own machine, which has the host run it: see
@@ -25,6 +26,9 @@ type Flag struct {
 	Value string // what its value is called; "": it has none
 	Help  string
 }
+
+// shapes is how the flag is typed, with its value.
+func (f Flag) shapes() string { return strings.TrimSpace(f.Shape + " " + f.Value) }
 
 // Verbs returns all verbs, in the order of `help`.
 func Verbs() []Verb {
@@ -60,12 +64,12 @@ func flagsOf(fs *flag.FlagSet) (list []Flag) {
 }
 
 // WriteHelp explains a verb to a user on the host's own machine, without a host. It does nothing
-// if there is no verb of that name.
-func WriteHelp(w io.Writer, name string) {
+// if there is no verb of that name. own are flags that the user's program adds.
+func WriteHelp(w io.Writer, name string, own ...Flag) {
 	local := Caller{Local: true}
 	for _, c := range table() {
 		if c.name == name {
-			_, _ = io.WriteString(w, c.explained(local.told))
+			_, _ = io.WriteString(w, c.explained(local.told, own...))
 		}
 	}
 }

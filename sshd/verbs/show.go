@@ -49,6 +49,13 @@ func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
 	return endedStatus(viewer.Attach(v.ctx, v.session(), a, first, o))
 }
 
+// showsTerminal tells the peer which terminal of another host it is shown: see [viewer.Session].
+func (v *invocation) showsTerminal(name string, readOnly bool) {
+	if v.Shows != nil {
+		v.Shows(name, readOnly)
+	}
+}
+
 // endedStatus is the exit status of a viewer.
 func endedStatus(end viewer.Ending, code int) int {
 	switch end {

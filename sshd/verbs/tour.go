@@ -182,6 +182,7 @@ func (t *tour) there(r *ready) (how toured, next *ready) {
 	t.drop()
 	how = toured{exit: end.Exit, over: end.Over, err: err, at: t.now()}
 	if err == nil && end.Over {
+		t.v.showsTerminal("", false)
 		return how, t.back(away)
 	}
 	return how, nil

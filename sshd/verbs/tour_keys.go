@@ -111,7 +111,10 @@ func wantsText(label string, i host.Info) string {
 func (t *tour) guide(l *leg, on string) Guide {
 	return Guide{Prefix: t.v.prefix(), Unread: l.giveBack, WantElsewhere: t.wants,
 		Corner: func() []byte { return t.corner(on) },
-		Shown:  func(name string, readOnly bool) { t.shown(stop{host: on, name: name}, readOnly) },
+		Shown: func(name string, readOnly bool) {
+			t.shown(stop{host: on, name: name}, readOnly)
+			t.v.showsTerminal(on+"/"+name, readOnly)
+		},
 		Key: func(k rune, connecting func(string)) (led Led, err error) {
 			w := &way{t: t, l: l, connecting: connecting}
 			switch k {

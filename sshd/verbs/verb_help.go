@@ -93,19 +93,20 @@ func (v *invocation) verbsOf(g group) (list []verb) {
 }
 
 // explained returns the verb's usage, flags and examples, in lines that told has adapted to the
-// peer.
-func (c verb) explained(told func(string) string) string {
+// peer. own are flags that the peer's program adds.
+func (c verb) explained(told func(string) string, own ...Flag) string {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	c.define(flags)
 	var b strings.Builder
+	for _, f := range own {
+		c.usage = "[" + f.shapes() + "] " + c.usage
+	}
 	b.WriteString(helptext.Usage("usage: ", told(c.synopsis())))
 	b.WriteString(helptext.Text("", "", told(c.help)))
-	flags.VisitAll(func(f *flag.Flag) {
-		value, help := flag.UnquoteUsage(f)
-		shape := strings.TrimSpace(dashed(f.Name) + " " + value)
-		first := fmt.Sprintf("  %-*s  ", flagColumn, shape)
-		b.WriteString(helptext.Text(first, strings.Repeat(" ", len(first)), told(help)))
-	})
+	for _, f := range append(own, flagsOf(flags)...) {
+		first := fmt.Sprintf("  %-*s  ", flagColumn, f.shapes())
+		b.WriteString(helptext.Text(first, strings.Repeat(" ", len(first)), told(f.Help)))
+	}
 	if who := c.who(); who != "" {
 		fmt.Fprintf(&b, "for %s\n", who)
 	}

@@ -4,7 +4,8 @@ package wire
 
 // InputTaken is the name of a channel request by which the client asks how much of the channel's
 // input the terminals have taken. The server answers with global requests of the same name, which
-// want no reply and whose payload is a [Taken], whenever that has changed.
+// want no reply and whose payload is a [Taken], whenever that has changed; and it tells which
+// terminal is shown, with global requests called [ShowsTerminal].
 const InputTaken = "taken@termhost"
 
 // Taken is how much of a channel's input the terminals have taken, as golang.org/x/crypto/ssh
@@ -19,7 +20,8 @@ type Taken struct {
 const ConfigVariable = "TERMHOST_CONFIG"
 
 // ShowsTerminal is the name of a channel request by which a host tells another one, which has
-// carried a viewer to it, what the viewer sees: the payload is a [Shows]. It wants no reply.
+// carried a viewer to it, what the viewer sees: the payload is a [Shows]. It wants no reply. A
+// client that has asked for [InputTaken] is told the same with global requests.
 const ShowsTerminal = "shows@termhost"
 
 // Shows is a terminal that a viewer sees, as golang.org/x/crypto/ssh marshals it. Without a Name,
@@ -32,7 +34,8 @@ type Shows struct {
 
 // Arrives is the name of a channel request by which a host that carries a viewer to another one
 // says that its person comes from another terminal: the payload is an [Arrival]. It wants no reply,
-// and precedes the command.
+// and precedes the command. A client whose person comes back after a loss of the connection says
+// so, too; of that only the Text counts.
 const Arrives = "arrives@termhost"
 
 // Arrival is what a viewer is told of a person who comes from another terminal, as

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,25 +22,39 @@ type Client struct {
 
 // Dial connects to the host whose unix socket is at path. Neither side uses a key: the client
 // trusts the folder of the socket, and the host the user id of its peer.
-func Dial(path string) (*Client, error) {
+func Dial(path string) (*Client, error) { return DialContext(context.Background(), path) }
+
+// DialContext is Dial; it fails when ctx ends.
+func DialContext(ctx context.Context, path string) (*Client, error) {
 	nc, err := net.Dial("unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach a host at %s: %w",
 			path, errors.Unwrap(errors.Unwrap(err)))
 	}
+	stop := context.AfterFunc(ctx, func() { nc.Close() })
+	defer stop()
 	upgraded, err := upgrade(nc, path)
 	if err != nil {
 		nc.Close()
 		return nil, err
 	}
-	c, chans, reqs, err := gossh.NewClientConn(upgraded, path, &gossh.ClientConfig{
-		User: "socket", HostKeyCallback: gossh.InsecureIgnoreHostKey(),
-	})
+	c, err := newClient(upgraded, path)
 	if err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("the host refuses: %w", err)
 	}
-	t := &taken{ended: make(chan struct{})}
+	return c, nil
+}
+
+// newClient speaks SSH with a host that knows its peer.
+func newClient(nc net.Conn, name string) (*Client, error) {
+	c, chans, reqs, err := gossh.NewClientConn(nc, name, &gossh.ClientConfig{
+		User: "socket", HostKeyCallback: gossh.InsecureIgnoreHostKey(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := newTaken()
 	return &Client{gossh.NewClient(c, chans, t.watch(reqs)), t}, nil
 }
 

@@ -12,83 +12,138 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// typingPause is how long the user must type nothing before keys are meant for the shell here
-// again: longer than between the keys of a line, and enough to notice a notice.
+// typingPause is how long the user must type nothing before keys are meant for the shell here, or
+// for a terminal that is shown again: longer than between the keys of a line, and enough to notice
+// a notice.
 const typingPause = time.Second
 
-// typedKeys passes what the user types to a command of the host. When the host is lost in the
-// middle of a line, the rest of the line must not run in the user's own shell: it is dropped, and
-// shown to the user behind what the host had not taken before.
+// typedKeys passes what the user types to a command of the host, and then to that of the next
+// connection. When the host is lost in the middle of a line, the rest of the line must run neither
+// in the user's own shell nor in a terminal that is shown again: it is dropped, and shown to the
+// user behind what the host had not taken before.
 type typedKeys struct {
 	in      io.Reader
 	drops   bool          // in is a terminal: what is typed after the host is lost is dropped
-	taken   *taken        // what the host says that it has taken
-	ended   chan struct{} // closed when passTo has returned
+	ended   chan struct{} // closed when the input has ended
 	dropped chan struct{} // 1 deep: a key was dropped
+	left    chan struct{} // 1 deep: the user has ended the wait for the host
 
-	mu    sync.Mutex // a leaf, but for taken's
-	at    time.Time  // when a key was typed last
-	gone  bool       // the host has gone
-	wrote uint64     // how many bytes were given to the host
-	sent  []byte     // the last of those, which the host has not taken, if it says what it takes
-	lost  []byte     // the beginning of what was typed since the host has gone
-	more  int        // how many bytes followed lost
+	mu      sync.Mutex     // a leaf, but for taken's
+	w       io.WriteCloser // the command's input; nil: the host has gone
+	reading bool           // the goroutine runs that reads
+	over    bool           // the input has ended
+	taken   *taken         // what the host says that it has taken
+	at      time.Time      // when a key was typed last
+	gone    bool           // keys are dropped, because the host has gone
+	leaving *leaving       // finds the keys that end the wait for the host; nil: none does
+	wrote   uint64         // how many bytes were given to the host
+	sent    []byte         // the last of those, not taken by the host, if it says what it takes
+	lost    []byte         // the beginning of what was typed since the host has gone
+	more    int            // how many bytes followed lost
 }
 
 // maxLost bounds, in bytes, how much is kept of what is typed after the host has gone. It is more
 // than is shown.
 const maxLost = 1 << 10
 
-func newTypedKeys(in io.Reader, drops bool, taken *taken) *typedKeys {
-	return &typedKeys{in: in, drops: drops, taken: taken, ended: make(chan struct{}),
-		dropped: make(chan struct{}, 1)}
+func newTypedKeys(in io.Reader, drops bool) *typedKeys {
+	return &typedKeys{in: in, drops: drops, ended: make(chan struct{}),
+		dropped: make(chan struct{}, 1), left: make(chan struct{}, 1)}
 }
 
-// passTo writes what is typed to w. It returns with the end of the input or, unless it drops the
-// rest, when w fails. It must be called once.
-func (k *typedKeys) passTo(w io.Writer) {
+// to passes what is typed from now on to w, which it closes at the end of the input. taken is what
+// w's host says. What was lost before is forgotten; keys are dropped until accept, if they were.
+func (k *typedKeys) to(w io.WriteCloser, taken *taken) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.w, k.taken, k.leaving = w, taken, nil
+	k.wrote, k.sent, k.lost, k.more = 0, nil, nil, 0
+	switch {
+	case k.over:
+		w.Close()
+	case !k.reading:
+		k.reading = true
+		go k.read() // a read of a terminal cannot be given up
+	}
+}
+
+// accept has keys passed to w, unless its host has gone.
+func (k *typedKeys) accept(w io.WriteCloser) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.w == w {
+		k.gone = false
+	}
+}
+
+// read passes on what is typed until the input ends or, unless the rest is dropped, nobody takes
+// it.
+func (k *typedKeys) read() {
 	defer close(k.ended)
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := k.in.Read(buf)
-		if n > 0 && k.typed(buf[:n]) {
+		if w := k.typed(buf[:n]); w != nil {
 			if _, failed := w.Write(buf[:n]); failed != nil {
 				if !k.drops {
+					w.Close()
 					return
 				}
-				k.lose()
+				k.lose(w)
 			}
 		}
 		if err != nil {
+			k.close()
 			return
 		}
 	}
 }
 
-// typed records that the user typed p, and reports whether it is for the host.
-func (k *typedKeys) typed(p []byte) bool {
+// close records the end of the input.
+func (k *typedKeys) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.over = true
+	if k.w != nil {
+		k.w.Close()
+	}
+}
+
+// typed records that the user typed p, and returns whom it is for; nil: it is dropped. What the
+// terminal sends by itself is never late.
+func (k *typedKeys) typed(p []byte) io.WriteCloser {
+	if len(p) == 0 {
+		return nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	keys, _ := keyboard.HasKeys(p)
 	if keys {
 		k.at = time.Now()
 	}
-	if !k.gone {
+	if k.w != nil && !(k.gone && keys) {
 		k.wrote += uint64(len(p))
 		if k.trim() {
 			k.sent = append(k.sent, p...)
 		}
-		return true
+		return k.w
 	}
 	kept := min(len(p), maxLost-len(k.lost))
 	k.lost, k.more = append(k.lost, p[:kept]...), k.more+len(p)-kept
-	if keys {
-		select {
-		case k.dropped <- struct{}{}:
-		default:
-		}
+	if k.leaving != nil && k.leaving.in(p) {
+		signalOnce(k.left)
 	}
-	return false
+	if keys {
+		signalOnce(k.dropped)
+	}
+	return nil
+}
+
+func signalOnce(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 // trim removes from sent what the host has taken, and reports whether the host says what it takes.
@@ -103,19 +158,44 @@ func (k *typedKeys) trim() bool {
 	return true
 }
 
-// lose records that the host has gone: from now on keys are dropped.
-func (k *typedKeys) lose() {
+// lose records that the host behind w has gone: from now on keys are dropped.
+func (k *typedKeys) lose(w io.Writer) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.gone = true
+	if k.w == w {
+		k.w, k.gone = nil, true
+	}
 }
 
-// settle drops keys from now on, because the host has gone. It returns when the user has typed
-// nothing for the typingPause, however long that takes, when the input ends, or with the signal
-// that came. It calls say once if a key is lost, so that the user learns of it.
-func (k *typedKeys) settle(signals <-chan os.Signal, say func()) (sig os.Signal) {
-	began := time.Now()
-	k.lose()
+// loseAll is lose, whoever has what is typed.
+func (k *typedKeys) loseAll() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.w, k.gone = nil, true
+}
+
+// dropping reports whether keys are dropped.
+func (k *typedKeys) dropping() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.gone
+}
+
+// leaveBy has the user end the wait for a host by ^C, and by the prefix key and d.
+func (k *typedKeys) leaveBy(prefix byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.leaving = newLeaving(prefix)
+	select {
+	case <-k.left:
+	default:
+	}
+}
+
+// settle returns when the user has typed nothing since began, and for the typingPause, however long
+// that takes, when the input ends, or with the signal that came. It calls say once if a key is
+// lost, so that the user learns of it.
+func (k *typedKeys) settle(began time.Time, signals <-chan os.Signal, say func()) (sig os.Signal) {
 	for {
 		k.mu.Lock()
 		k.trim()
@@ -166,7 +246,7 @@ func (k *typedKeys) missing() []byte {
 // maxShownLost is how much of what is lost is shown, in cells: some lines.
 const maxShownLost = 400
 
-// notTyped returns a line for the user about what is lost; "": nothing is. It waits for the last
+// notTyped returns what the user is told about what is lost; "": nothing is. It waits for the last
 // that the host has said, so the connection must have ended.
 func (k *typedKeys) notTyped() string {
 	<-k.taken.ended
@@ -178,8 +258,8 @@ func (k *typedKeys) notTyped() string {
 		return ""
 	}
 	if _, shown, known := k.taken.latest(); !known || !shown {
-		return "termhost: what you typed last is dropped; type it again\n"
+		return "what you typed last is dropped; type it again"
 	}
-	return fmt.Sprintf("termhost: not typed, as far as the host has said: %s\n",
+	return fmt.Sprintf("not typed, as far as the host has said: %s",
 		width.Quote(p, len(p)+k.more, maxShownLost))
 }

@@ -40,8 +40,10 @@ func (h *hostUntil) says(bytes int, shown bool) {
 }
 
 func newHostUntil(most int) *hostUntil {
-	return &hostUntil{most: most, taken: &taken{ended: make(chan struct{})}}
+	return &hostUntil{most: most, taken: newTaken()}
 }
+
+func (h *hostUntil) Close() error { return nil }
 
 // typist types at typedKeys whose host is h.
 type typist struct {
@@ -52,10 +54,16 @@ type typist struct {
 
 func newTypist(t *testing.T, h *hostUntil) *typist {
 	in, keyboard := io.Pipe()
-	k := newTypedKeys(in, true, h.taken)
-	go k.passTo(h)
+	k := newTypedKeys(in, true)
+	k.to(h, h.taken)
 	t.Cleanup(func() { keyboard.Close() })
 	return &typist{t, k, keyboard}
+}
+
+// loses is what a run does that has lost its host and does not come back.
+func (k *typist) loses(signals <-chan os.Signal, say func()) os.Signal {
+	k.loseAll()
+	return k.settle(time.Now(), signals, say)
 }
 
 func (k *typist) types(text string) {
@@ -80,7 +88,7 @@ func TestTheRestOfALineIsDroppedWhenTheHostHasGone(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			if sig := k.settle(nil, func() { told = time.Since(began) + 1 }); sig != nil {
+			if sig := k.loses(nil, func() { told = time.Since(began) + 1 }); sig != nil {
 				t.Errorf("it ends with %v", sig)
 			}
 			settled = time.Since(began)
@@ -112,7 +120,7 @@ func TestAKeyJustAfterTheLossIsDropped(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			k.settle(nil, func() { told++ })
+			k.loses(nil, func() { told++ })
 		}()
 		time.Sleep(typingPause / 2)
 		synctest.Wait()
@@ -134,7 +142,7 @@ func TestASignalEndsTheWaitForTheEndOfTheTyping(t *testing.T) {
 		k.types("x")
 		signals := make(chan os.Signal, 1)
 		signals <- syscall.SIGTERM
-		if sig := k.settle(signals, func() {}); sig != syscall.SIGTERM {
+		if sig := k.loses(signals, func() {}); sig != syscall.SIGTERM {
 			t.Errorf("it ends with %v", sig)
 		}
 	})
@@ -149,14 +157,14 @@ func TestALostLineIsShownFromTheFirstKeyThatTheHostHasNotTaken(t *testing.T) {
 			typed      string
 			want       string
 		}{
-			{20, 20, false, line, `said: "f old\r"` + "\n"},
-			{20, 5, false, line, `said: "deploy && rm -rf old\r"` + "\n"}, // some waited in the socket
-			{99, 5, false, line, `said: "deploy && rm -rf old\r"` + "\n"}, // all that was left did
+			{20, 20, false, line, `said: "f old\r"`},
+			{20, 5, false, line, `said: "deploy && rm -rf old\r"`}, // some waited in the socket
+			{99, 5, false, line, `said: "deploy && rm -rf old\r"`}, // all that was left did
 			{99, 99, false, line, ""},
-			{20, 20, true, line, "termhost: what you typed last is dropped; type it again\n"},
-			{20, 0, false, line, "termhost: what you typed last is dropped; type it again\n"},
+			{20, 20, true, line, "what you typed last is dropped; type it again"},
+			{20, 0, false, line, "what you typed last is dropped; type it again"},
 			{20, 20, false, line[:20] + "\x1b[I\x1b[O", ""}, // the terminal's own
-			{20, 20, false, line[:20] + strings.Repeat("y", 5000), "(5000 bytes)\n"},
+			{20, 20, false, line[:20] + strings.Repeat("y", 5000), "(5000 bytes)"},
 		} {
 			h := newHostUntil(c.most)
 			h.said = c.said
@@ -169,7 +177,7 @@ func TestALostLineIsShownFromTheFirstKeyThatTheHostHasNotTaken(t *testing.T) {
 			if c.hidden {
 				h.says(c.said, false)
 			}
-			k.settle(nil, func() {})
+			k.loses(nil, func() {})
 			close(h.taken.ended)
 			if got := k.notTyped(); !strings.HasSuffix(got, c.want) || c.want == "" && got != "" {
 				t.Errorf("%+v: %q", c, got)
@@ -182,8 +190,50 @@ func TestALostLineIsShownFromTheFirstKeyThatTheHostHasNotTaken(t *testing.T) {
 func TestAFileIsNotReadOnForAHostThatHasGone(t *testing.T) {
 	in := bytes.NewReader(bytes.Repeat([]byte("x"), 100<<10))
 	h := newHostUntil(40 << 10)
-	newTypedKeys(in, false, h.taken).passTo(h)
+	k := newTypedKeys(in, false)
+	k.to(h, h.taken)
+	<-k.ended
 	if in.Len() == 0 {
 		t.Error("all of it was read")
+	}
+}
+
+// What somebody types while the host is away, or in the middle of a line then, is not typed at the
+// terminal that is shown again; what their terminal answers meanwhile is.
+func TestKeysOfALineThatBeganBeforeTheReturnAreDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newTypist(t, newHostUntil(99))
+		k.types("make")
+		synctest.Wait()
+		k.loseAll()
+		k.types(" deploy")
+		synctest.Wait()
+		next := newHostUntil(99)
+		k.to(next, next.taken)
+		k.types("; rm")
+		if _, err := k.keyboard.Write([]byte("\x1b[?62c")); err != nil {
+			t.Fatal(err)
+		}
+		k.settle(time.Time{}, nil, nil)
+		k.accept(next)
+		k.types("ls\r")
+		synctest.Wait()
+		if got := next.got.String(); got != "\x1b[?62cls\r" {
+			t.Errorf("the next host has got %q", got)
+		}
+	})
+}
+
+// Only keys that are pressed as such end the wait for a host.
+func TestTheWaitForAHostEndsByItsKeys(t *testing.T) {
+	for typed, want := range map[string]bool{
+		"abc": false, "d": false, "ab\x03c": true, "\x1cd": true, "\x1cx": false, "\x1c\x03": true,
+	} {
+		if got := newLeaving(0x1c).in([]byte(typed)); got != want {
+			t.Errorf("%q: %v", typed, got)
+		}
+	}
+	if l := newLeaving(0x01); l.in([]byte("\x01")) || !l.in([]byte("d")) {
+		t.Error("the prefix in one piece and d in the next")
 	}
 }

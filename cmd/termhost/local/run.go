@@ -32,6 +32,7 @@ type Command struct {
 	Input    bool   // it reads In, which is left alone otherwise
 	Dir      string // the user's working directory; "": unknown
 	Config   string // the path of the configuration file that the user named; "": none
+	Return   Return // how it comes back to a terminal
 
 	In       io.Reader
 	Out, Err io.Writer
@@ -39,64 +40,145 @@ type Command struct {
 
 // Run runs a command as ssh does: at the user's terminal, which is raw meanwhile, or on pipes. It
 // returns the command's exit status, or 128+n if signal n ended it here. If the connection was
-// lost, the error wraps [ErrHostGone]. At most one command of a Client may use the terminal.
+// lost, and is not made again, the error wraps [ErrHostGone]. At most one command of a Client may
+// use the terminal. A connection that is lost is closed.
 func (c *Client) Run(cmd Command) (status int, err error) {
-	s, err := c.ssh.NewSession()
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE) // it would end this process: see refusable
 	defer signal.Stop(broken)
-	s.Stdout, s.Stderr = &refusable{w: cmd.Out, s: s}, cmd.Err
-	cmd.setEnvironment(s)
-	t := &sessionTerminal{}
+	r := &run{cmd: cmd, t: &sessionTerminal{}}
 	if cmd.Terminal {
-		if t, err = takeTerminal(cmd.In, cmd.Out, s); err != nil {
-			return 0, err
-		}
-		_, _ = s.SendRequest(wire.InputTaken, false, nil) // fails with the connection
+		r.t = findTerminal(cmd.In, cmd.Out)
 	}
-	defer t.giveBack()
 	in := cmd.In
 	if !cmd.Input {
 		in = strings.NewReader("")
 	}
+	r.keys = newTypedKeys(in, r.t.isTerminal())
+	s, err := r.open(c)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.t.take(); err != nil {
+		s.Close()
+		return 0, err
+	}
+	defer r.t.giveBack()
+	return r.status(r.all(c, s))
+}
+
+// run is one run of a command, on one connection after the other.
+type run struct {
+	cmd  Command
+	t    *sessionTerminal
+	keys *typedKeys
+}
+
+// ending is how a session with the host has ended.
+type ending struct {
+	status int
+	err    error     // the connection was lost
+	sig    os.Signal // this one has come here; nil: none has
+	left   bool      // the user does not wait for the host
+}
+
+// isLost reports whether the session may have been cut short. A host that restarts says so with a
+// status that is also a program's.
+func (e ending) isLost() bool { return e.sig == nil && (e.err != nil || e.status == StatusLost) }
+
+// open begins a session for the command.
+func (r *run) open(c *Client) (*gossh.Session, error) {
+	s, err := c.ssh.NewSession()
+	if err != nil {
+		return nil, err
+	}
+	s.Stdout, s.Stderr = &refusable{w: r.cmd.Out, s: s}, r.cmd.Err
+	r.cmd.setEnvironment(s)
+	if r.t.isTerminal() {
+		if err := r.t.request(s); err != nil {
+			s.Close()
+			return nil, err
+		}
+		_, _ = s.SendRequest(wire.InputTaken, false, nil) // fails with the connection
+	}
+	return s, nil
+}
+
+// session runs a command line to its end, and closes s.
+func (r *run) session(c *Client, s *gossh.Session, line string) ending {
+	defer s.Close()
 	ended := make(chan error, 1)
-	keys := newTypedKeys(in, t.isTaken(), c.taken)
-	go func() { ended <- runSession(s, cmd.Line, keys) }()
+	go func() { ended <- r.runSession(c, s, line) }()
 	select {
-	case err = <-ended:
-		status, err = exitStatus(err)
-	case sig := <-t.signals:
+	case err := <-ended:
+		status, err := exitStatus(err)
+		return ending{status: status, err: err}
+	case sig := <-r.t.signals:
 		c.Close()
 		select {
 		case <-ended:
 		case <-time.After(tty.WriteTime):
 		}
-		t.reset()
+		return ending{sig: sig}
+	}
+}
+
+// runSession runs a command line, with the user's keys as its input.
+func (r *run) runSession(c *Client, s *gossh.Session, line string) error {
+	// If s.Stdin were set, Wait would wait for a read of the terminal that nothing ends.
+	typed, err := s.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.Start(line); err != nil {
+		return err
+	}
+	r.keys.to(typed, c.taken)
+	go r.acceptKeys(c, typed)
+	return s.Wait()
+}
+
+// acceptKeys has keys passed to w again once the terminal is shown, and nobody is in the middle of
+// a line whose beginning was dropped.
+func (r *run) acceptKeys(c *Client, w io.WriteCloser) {
+	if r.keys.dropping() {
+		select {
+		case <-c.taken.came:
+		case <-c.taken.ended:
+			return
+		}
+		r.keys.settle(time.Time{}, nil, r.bell)
+	}
+	r.keys.accept(w)
+}
+
+// status returns the exit status for how a run has ended, and gives the terminal back.
+func (r *run) status(end ending) (int, error) {
+	switch {
+	case end.sig != nil:
+		r.t.reset()
+		return signalStatus(end.sig), nil
+	case !end.isLost() || !r.t.isTerminal():
+		return end.status, end.err
+	}
+	var sig os.Signal
+	if !end.left {
+		say := func() { r.t.say("%s", keysDropped) }
+		sig = r.keys.settle(time.Now(), r.t.signals, say)
+	}
+	r.t.tty.Discard()
+	r.t.giveBack()
+	if text := r.keys.notTyped(); text != "" {
+		fmt.Fprintf(r.cmd.Err, "termhost: %s\n", text)
+	}
+	if sig != nil {
 		return signalStatus(sig), nil
 	}
-	if t.isTaken() && (err != nil || status == StatusLost) {
-		c.Close()
-		if err != nil {
-			t.sane()
-		}
-		sig := keys.settle(t.signals, func() { t.tty.WriteSoon(keysDropped) })
-		t.tty.Discard()
-		t.giveBack()
-		fmt.Fprint(cmd.Err, keys.notTyped())
-		if sig != nil {
-			return signalStatus(sig), nil
-		}
-	}
-	return status, err
+	return end.status, end.err
 }
 
 // keysDropped tells the user that a key was lost with the host, or was typed after that.
-const keysDropped = "\r\ntermhost: the connection has ended;" +
-	" keys are dropped until you type none for a second\r\n"
+const keysDropped = "the connection has ended; keys are dropped until you type none for a second"
 
 // setEnvironment sets the variables that the host takes. It may refuse any of them.
 func (cmd *Command) setEnvironment(s *gossh.Session) {
@@ -112,23 +194,6 @@ func (cmd *Command) setEnvironment(s *gossh.Session) {
 	if path, err := filepath.Abs(cmd.Config); cmd.Config != "" && err == nil {
 		_ = s.Setenv(wire.ConfigVariable, commandline.Quote(path))
 	}
-}
-
-// runSession runs a command to its end, with the user's keys as its input.
-func runSession(s *gossh.Session, line string, keys *typedKeys) error {
-	// If s.Stdin were set, Wait would wait for a read of the terminal that nothing ends.
-	typed, err := s.StdinPipe()
-	if err != nil {
-		return err
-	}
-	if err := s.Start(line); err != nil {
-		return err
-	}
-	go func() {
-		keys.passTo(typed) // until either side ends
-		typed.Close()
-	}()
-	return s.Wait()
 }
 
 // exitStatus returns the exit status that an error of runSession stands for. If there is none, the

@@ -8,14 +8,21 @@ import (
 	"termhost/sshd/wire"
 )
 
-// taken is what a host has said last about the input of the command that it runs. Unless it was
-// asked with [wire.InputTaken], it says nothing.
+// taken is what the host says of a terminal that it shows: how much of what is typed there has been
+// taken, and which terminal it is. Before the first command that asks for that, [wire.InputTaken],
+// it says nothing.
 type taken struct {
 	ended chan struct{} // closed when the connection has ended, and all that came is in here
+	came  chan struct{} // closed when a terminal is shown
 
 	mu    sync.Mutex // a leaf
 	known bool
 	last  wire.Taken
+	shows wire.Shows // the terminal; without a Name: it has ended
+}
+
+func newTaken() *taken {
+	return &taken{ended: make(chan struct{}), came: make(chan struct{})}
 }
 
 // watch takes what is for it from a connection's global requests, and returns the others.
@@ -26,16 +33,44 @@ func (t *taken) watch(reqs <-chan *gossh.Request) <-chan *gossh.Request {
 		defer close(t.ended)
 		for r := range reqs {
 			var told wire.Taken
-			if r.Type != wire.InputTaken || gossh.Unmarshal(r.Payload, &told) != nil {
+			var shows wire.Shows
+			switch {
+			case r.Type == wire.InputTaken && gossh.Unmarshal(r.Payload, &told) == nil:
+				t.mu.Lock()
+				t.known, t.last = true, told
+				t.mu.Unlock()
+			case r.Type == wire.ShowsTerminal && gossh.Unmarshal(r.Payload, &shows) == nil:
+				t.shown(shows)
+			default:
 				others <- r
-				continue
 			}
-			t.mu.Lock()
-			t.known, t.last = true, told
-			t.mu.Unlock()
 		}
 	}()
 	return others
+}
+
+// shown takes which terminal is shown from now on.
+func (t *taken) shown(now wire.Shows) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shows = now
+	select {
+	case <-t.came:
+	default:
+		close(t.came)
+	}
+}
+
+// showing returns which terminal is shown; known: the host has said that.
+func (t *taken) showing() (now wire.Shows, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-t.came:
+		known = true
+	default:
+	}
+	return t.shows, known
 }
 
 // latest returns how many bytes the host has taken, and whether the program shows what is typed.

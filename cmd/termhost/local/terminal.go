@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	gossh "golang.org/x/crypto/ssh"
@@ -18,47 +19,63 @@ import (
 // for no terminal: its signals never come, and there is nothing to give back.
 type sessionTerminal struct {
 	tty     *tty.Terminal  // nil: the command runs on pipes
-	signals chan os.Signal // those that end this process
+	modes   string         // its modes before it was raw, as in package ttymodes
+	signals chan os.Signal // those that end this process; nil until take
 
 	given   bool // giveBack was called
 	resized chan os.Signal
 	stopped chan struct{} // closed when resized is not read any more
+
+	mu      sync.Mutex     // a leaf
+	session *gossh.Session // has a pty like it; nil: none has
 }
 
-// takeTerminal makes the terminal that in and out are raw, and requests a pty like it. Until
-// giveBack is called, the host is told of changes of its size. If in or out is not a terminal,
-// takeTerminal does nothing.
-func takeTerminal(in io.Reader, out io.Writer, s *gossh.Session) (*sessionTerminal, error) {
-	t := &sessionTerminal{}
+// findTerminal returns the terminal that in and out are. If one of them is none, that is the zero
+// value.
+func findTerminal(in io.Reader, out io.Writer) *sessionTerminal {
 	inFile, _ := in.(*os.File)
 	outFile, _ := out.(*os.File)
 	if inFile == nil || outFile == nil {
-		return t, nil
+		return &sessionTerminal{}
 	}
 	user := tty.New(inFile, outFile)
 	if !user.HasInput() || !user.HasOutput() {
-		return t, nil
+		return &sessionTerminal{}
 	}
-	if err := requestPTY(s, user); err != nil {
-		return nil, err
+	return &sessionTerminal{tty: user, modes: user.Modes()}
+}
+
+// take makes the terminal raw. Until giveBack is called, the host is told of changes of its size.
+func (t *sessionTerminal) take() error {
+	if !t.isTerminal() {
+		return nil
 	}
-	t.signals = make(chan os.Signal, 1)
-	signal.Notify(t.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	if err := user.Raw(); err != nil {
-		signal.Stop(t.signals)
-		return nil, fmt.Errorf("cannot make the terminal raw: %w", err)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	if err := t.tty.Raw(); err != nil {
+		signal.Stop(signals)
+		return fmt.Errorf("cannot make the terminal raw: %w", err)
 	}
-	t.tty = user
+	t.signals = signals
 	t.resized, t.stopped = make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(t.resized, syscall.SIGWINCH)
 	go func() {
 		defer close(t.stopped)
 		for range t.resized {
-			// This fails if the connection has ended.
-			_, _ = s.SendRequest("window-change", false, gossh.Marshal(windowOf(user)))
+			if s := t.shownOn(); s != nil {
+				// This fails if the connection has ended.
+				_, _ = s.SendRequest("window-change", false, gossh.Marshal(windowOf(t.tty)))
+			}
 		}
 	}()
-	return t, nil
+	return nil
+}
+
+// shownOn returns the session that has a pty like the terminal.
+func (t *sessionTerminal) shownOn() *gossh.Session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.session
 }
 
 // window is the size of a terminal as SSH has it (RFC 4254 section 6.7).
@@ -73,14 +90,18 @@ func windowOf(user *tty.Terminal) *window {
 	return &window{uint32(size.Col), uint32(size.Row), uint32(size.Xpixel), uint32(size.Ypixel)}
 }
 
-// requestPTY requests a pty like the user's terminal, which is not raw yet (RFC 4254 section 6.2).
-func requestPTY(s *gossh.Session, user *tty.Terminal) error {
-	w := windowOf(user)
+// request requests a pty like the terminal (RFC 4254 section 6.2), whose size s is told from now
+// on.
+func (t *sessionTerminal) request(s *gossh.Session) error {
+	t.mu.Lock()
+	t.session = s
+	t.mu.Unlock()
+	w := windowOf(t.tty)
 	request := struct {
 		Term                      string
 		Cols, Rows, Width, Height uint32
 		Modes                     string
-	}{os.Getenv("TERM"), w.Cols, w.Rows, w.Width, w.Height, user.Modes()}
+	}{os.Getenv("TERM"), w.Cols, w.Rows, w.Width, w.Height, t.modes}
 	ok, err := s.SendRequest("pty-req", true, gossh.Marshal(&request))
 	if err == nil && !ok {
 		err = errors.New("it allows none")
@@ -91,13 +112,13 @@ func requestPTY(s *gossh.Session, user *tty.Terminal) error {
 	return nil
 }
 
-// isTaken reports whether there is a terminal.
-func (t *sessionTerminal) isTaken() bool { return t.tty != nil }
+// isTerminal reports whether there is a terminal.
+func (t *sessionTerminal) isTerminal() bool { return t.tty != nil }
 
 // giveBack restores the terminal's modes, once. The host undoes what the command has changed on the
 // screen; if it cannot, reset or sane does.
 func (t *sessionTerminal) giveBack() {
-	if !t.isTaken() || t.given {
+	if t.signals == nil || t.given {
 		return
 	}
 	t.given = true
@@ -116,3 +137,8 @@ func (t *sessionTerminal) reset() {
 
 // sane undoes what the command has changed on the screen, in place of a host that did not.
 func (t *sessionTerminal) sane() { t.tty.WriteSoon(vt.Sane) }
+
+// say writes a line for the user below what is shown.
+func (t *sessionTerminal) say(format string, args ...any) {
+	t.tty.WriteSoon(fmt.Sprintf("\r\ntermhost: "+format+"\r\n", args...))
+}

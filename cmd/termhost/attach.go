@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"termhost/ahp/commandline"
+	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/local"
+	"termhost/cmd/termhost/share"
+	"termhost/ptypool/keyboard"
+	"termhost/sshd/verbs"
+)
+
+// retryTime is how long `termhost attach` tries to connect again: a reboot takes less. In help it
+// is retryDefault.
+const (
+	retryTime    = 10 * time.Minute
+	retryDefault = "10m"
+)
+
+// attachName is the verb that this program repeats when the connection is lost.
+const attachName = "attach"
+
+// attachFlags are the flags of `termhost attach` that are for this program.
+func attachFlags() []verbs.Flag {
+	return []verbs.Flag{{Shape: "--retry", Value: "D",
+		Help: "for how long it tries to connect again when the host or the network was away, to" +
+			" show the terminal again; without it " + retryDefault + ", 0: not at all"}}
+}
+
+// attachArgs are the arguments of `termhost attach`.
+type attachArgs struct {
+	file   string        // of the configuration; "": none was named
+	retry  time.Duration // how long it tries to come back
+	prefix string        // the name of the prefix key; "": it was not chosen
+	words  []string      // the verb's own
+}
+
+// attachTerminal is `termhost attach`: the verb of that name, again when the connection is lost.
+func attachTerminal(c *call) int {
+	if len(c.args) > 0 && isHelp(c.args[0]) {
+		c.explainVerb()
+		return exitOK
+	}
+	a, err := parseAttach(c.args)
+	if err != nil {
+		return c.badUsage(err.Error())
+	}
+	cfg, err := config.OfRunning(a.file)
+	if err != nil {
+		return fail(c.std, exitUsage, err.Error(), "")
+	}
+	client, err := local.Dial(cfg.SocketPath())
+	if err != nil {
+		return fail(c.std, exitFailure, err.Error(), hintLocal)
+	}
+	defer client.Close()
+	if len(a.words) > 0 {
+		ls := func() ([]byte, error) { return client.Output("ls --json") }
+		if name := share.Within(ls, a.words[len(a.words)-1]); name != "" {
+			return fail(c.std, exitFailure,
+				name+" is the terminal you are in, which would be shown inside itself",
+				"attach to it from another window")
+		}
+	}
+	all := verbs.Verbs()
+	verb := all[slices.IndexFunc(all, func(v verbs.Verb) bool { return v.Name == attachName })]
+	cmd := c.hostCommand(verb, a.words, a.file)
+	cmd.Return = local.Return{For: a.retry, Host: "the host", Line: a.again,
+		Prefix: a.prefixKey(byte(cfg.Terminal.DetachPrefix)),
+		Dial: func(ctx context.Context) (*local.Client, error) {
+			return local.DialContext(ctx, cfg.SocketPath())
+		}}
+	return c.runOn(client, cmd)
+}
+
+// parseAttach takes the flags that are for this program out of the arguments.
+func parseAttach(args []string) (a attachArgs, err error) {
+	a.retry = retryTime
+	for len(args) > 0 {
+		if args[0] == "--" {
+			a.words = append(a.words, args...)
+			break
+		}
+		name, value, valued := strings.Cut(args[0], "=")
+		taken := 1
+		if !valued && len(args) > 1 {
+			value, valued, taken = args[1], true, 2
+		}
+		switch name {
+		case "-c":
+			if taken == 1 {
+				return a, errors.New("-c needs the path of a configuration file")
+			}
+			a.file = value
+		case "--retry", "-retry":
+			a.retry, err = time.ParseDuration(value)
+			if !valued || err != nil || a.retry < 0 {
+				return a, fmt.Errorf("--retry needs a duration such as 10m, or 0, and not %q",
+					value)
+			}
+		case "--prefix", "-prefix", "--history", "-history":
+			if strings.HasSuffix(name, "prefix") {
+				a.prefix = value
+			}
+			a.words = append(a.words, args[:taken]...)
+		default:
+			taken = 1
+			a.words = append(a.words, args[0])
+		}
+		args = args[taken:]
+	}
+	return a, nil
+}
+
+// prefixKey returns the user's prefix key, which is the host's if they have not chosen one.
+func (a attachArgs) prefixKey(host byte) byte {
+	for _, name := range []string{a.prefix, os.Getenv(keyboard.PrefixVariable)} {
+		if key, err := keyboard.ParsePrefix(name); name != "" && err == nil {
+			return key
+		}
+	}
+	return host
+}
+
+// again returns the command line that shows a terminal again.
+func (a attachArgs) again(name string, readOnly bool) string {
+	words := []string{attachName}
+	if a.prefix != "" {
+		words = append(words, "--prefix="+a.prefix)
+	}
+	if readOnly {
+		words = append(words, "-r")
+	}
+	return commandline.Join(append(words, "--", name))
+}
