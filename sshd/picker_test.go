@@ -146,7 +146,7 @@ func TestThePicker(t *testing.T) {
 	goes("\x1b[H\x1bOB", "jobs")
 	goes("/zz\x7f\x7fkern", "kernel")
 	goes("/j\x1b[A", "jobs") // to the list, filtered
-	p.typeIn("\x1clr")
+	p.typeIn("\x1clt")
 	p.sees("Title of jobs: _")
 	p.typeIn("the jobz\x7fs\r")
 	p.sees("* jobs ")

@@ -44,6 +44,7 @@ func TestTopWritesOnlyWhatHasChanged(t *testing.T) {
 	peer := &sink{}
 	top := &top{s: &Session{IO: peer, Conn: c}, ctx: t.Context(), stale: make(chan struct{}, 1)}
 	top.list = newList(t.Context(), top.s, top, listOptions{whole: true, goes: top.goes})
+	top.dialog = top.list
 	t.Cleanup(top.list.closed)
 	drawn := func() int {
 		before := peer.out.Len()
