@@ -67,6 +67,9 @@ func (p *Pool) Find(pid int) (marker string) {
 			}
 		}
 		if strings.HasPrefix(proc.marker, p.markerPrefix()) {
+			if tag := proctag.New(proc.marker); tag != 0 && tag != proc.tag {
+				return p.markerPrefix() // anybody can read and set a marker
+			}
 			return proc.marker
 		}
 		if proc.tag.In(p.cfg.Realm) {

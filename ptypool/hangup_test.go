@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"strconv"
@@ -176,6 +177,30 @@ func TestBackgroundProcessesOfAnEndedTerminalAreFound(t *testing.T) {
 		t.Errorf("a later host of the same realm knows it as %q, want %q", got, markerOf(term))
 	}
 	wait(t, "the last process", term.backend.Hangup(0))
+}
+
+// A program reads another terminal's marker, sets it, and gets rid of its own tag.
+func TestAMarkerThatWasCopiedNamesNoTerminal(t *testing.T) {
+	slowtest.Programs(t, "prlimit")
+	p := newPool(t, Config{Realm: "home"})
+	victim, v := sh(t, p, `sleep 1000`)
+	term, r := sh(t, p, `export `+MarkerVariable+`=`+markerOf(victim)+`
+		(setsid prlimit --rttime=1000000:1000000 sh -c 'echo forged=$$; exec sleep 1000' &)
+		(setsid sh -c 'echo tagged=$$; exec sleep 1000' &); wait; sleep 1000`)
+	found := pids(t, r, "forged", "tagged")
+	if got := p.Find(found["forged"]); got != "home-" {
+		t.Errorf("it is known as %q", got)
+	}
+	if got := p.Find(found["tagged"]); got != markerOf(term) {
+		t.Errorf("with its tag it is known as %q", got)
+	}
+	for pid := range maps.Values(found) {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+	for term, r := range map[*Term]*recorder{victim: v, term: r} {
+		wait(t, "the last process", term.backend.Hangup(0))
+		r.exit(t, term)
+	}
 }
 
 func TestTheProcessTreeOfOneTerminalIsNotAnothers(t *testing.T) {

@@ -124,7 +124,7 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) (
 		wanted[nameOf(s)] = s
 	}
 	left := maxSearched
-	hidden := map[int]string{} // by user: the terminal of a process that lets nobody look
+	hidden := map[int]bool{} // the users of processes in terminals that let nobody look
 	var others []int
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
@@ -153,19 +153,19 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) (
 			}
 		}
 		if err != nil {
-			hidden[userOf(pid)] = marker
+			hidden[userOf(pid)] = true
 		}
 	}
-	return searchOutside(hidden, others, sockets, wanted, &left)
+	return p.searchOutside(hidden, others, sockets, wanted, &left)
 }
 
 // searchOutside returns which of the sockets the processes outside of all terminals have, and fills
 // in those that they have not: processes of terminals that cannot be inspected, such as ssh-agent,
-// may have those of their user.
+// may have those of their user, and nobody knows which has.
 //
 // What only another user's process can have is outside, even if this user may not look: programs of
 // terminals are our user's, or such as cannot be inspected.
-func searchOutside(hidden map[int]string, others []int, sockets map[sockdiag.Socket]string,
+func (p *Pool) searchOutside(hidden map[int]bool, others []int, sockets map[sockdiag.Socket]string,
 	wanted map[string]sockdiag.Socket, left *int) (map[sockdiag.Socket]bool, error) {
 	missing := maps.Clone(wanted)
 	maps.DeleteFunc(missing, func(_ string, s sockdiag.Socket) bool { return sockets[s] != "" })
@@ -185,7 +185,9 @@ func searchOutside(hidden map[int]string, others []int, sockets map[sockdiag.Soc
 		}
 	}
 	for _, s := range missing {
-		sockets[s] = hidden[s.UID]
+		if hidden[s.UID] {
+			sockets[s] = p.markerPrefix()
+		}
 		own := os.Geteuid()
 		outside[s] = sockets[s] == "" && own != 0 && s.UID != own
 	}

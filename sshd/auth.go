@@ -120,7 +120,9 @@ func (c *conn) login(g authz.Grant) error {
 	p := g.Principal
 	if !p.Inside {
 		p.Inside, c.source.Within = c.cfg.Host.Within(c.nc.LocalAddr(), c.nc.RemoteAddr())
-		g.Principal.Inside = p.Inside
+	}
+	if p.Inside && !g.Principal.Inside {
+		g.Principal.Inside = true
 		p = c.cfg.Host.Counts(p, c.source.Within)
 		g = g.AtMost(p.Role)
 	}

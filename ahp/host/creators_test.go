@@ -78,6 +78,29 @@ func TestCreatorOf(t *testing.T) {
 	}
 }
 
+// Whoever comes with a key of its own from a terminal that is not known may be an agent's.
+func TestWhoHidesItsTerminalHoldsNothingOfThePersonWhoseKeyItHas(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	person, agent := run(t, h, alice, "x", "exec cat"), run(t, h, bot, "y", "exec cat")
+	_, _, theirs := h.CreatorWithin(host.Pid(person))
+	_, _, its := h.CreatorWithin(host.Pid(agent))
+	for name, c := range map[string]struct {
+		marker, who string
+		role        authz.Role
+	}{
+		"a person's terminal":   {theirs, "alice", authz.Admin},
+		"an agent's":            {its, "alice/bot", authz.Operator},
+		"unknown":               {"", "alice/unknown", authz.Operator},
+		"forgotten, or made up": {"realm-x", "alice/unknown", authz.Operator},
+	} {
+		p := h.Counts(alice, c.marker)
+		if p.Name != c.who || p.Role != c.role || (p.ID == alice.ID) != (c.who == "alice") {
+			t.Errorf("%s: it is %+v", name, p)
+		}
+	}
+}
+
 // A process that a terminal left behind counts as the creator's for as long as the creator is
 // remembered, and then as nobody's: never as an admin's.
 func TestTheCreatorOfAnEndedTerminalIsForgottenAndNotMistaken(t *testing.T) {

@@ -43,18 +43,11 @@ func (h *Host) Within(local, remote net.Addr) (inside bool, marker string) {
 }
 
 // Counts returns whom p counts as, who comes from inside the terminal of a marker with credentials
-// of its own; "": the terminal is not known, and p counts as itself. An agent's programs may read
-// its user's keys, but none of these makes them more than the agent: see
-// [authz.Principal.StartedBy]. An agent may also have been the creator that is forgotten.
+// of its own; "": it is inside, and the terminal is not known. An agent's programs may read its
+// user's keys, but none of these makes them more than the agent, nor does hiding from what terminal
+// they come: see [authz.Principal.StartedBy].
 func (h *Host) Counts(p authz.Principal, marker string) authz.Principal {
-	if marker == "" {
-		return p
-	}
-	creator := h.creators.of(marker).principal
-	if creator == (authz.Principal{}) {
-		return p.AtMost(authz.Operator)
-	}
-	return p.StartedBy(creator)
+	return p.StartedBy(h.creators.of(marker).principal)
 }
 
 // relays has the connections that the host has opened for peers inside, by their local addresses.
