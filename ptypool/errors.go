@@ -19,6 +19,9 @@ var (
 	// ErrInputFull: the program does not read, and the piece does not fit into the input queue.
 	// Nothing of it was queued.
 	ErrInputFull = errors.New("ptypool: the input queue is full: wait for the program to read")
+	// ErrInterrupted: a character is an interrupt, and what is before it would be dropped. Nothing
+	// was typed.
+	ErrInterrupted = errors.New("ptypool: an interrupt drops the lines that are typed before it")
 	// ErrLineTooLong: the terminal edits lines, and would cut this one. Nothing of it was typed.
 	ErrLineTooLong = fmt.Errorf("ptypool: a line has more than %d bytes, of which the terminal "+
 		"would drop the rest", maxLine)

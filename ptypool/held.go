@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/keyboard"
 )
 
 const (
@@ -46,8 +48,8 @@ type Gate interface {
 	Open(line Line) bool
 	// ReadsOn returns how much of p, which is not empty, is for the program that reads now, which
 	// edits lines itself, whatever it does with the first line; the rest may be for another.
-	// The caller of InputShown, InputBound and LineFits calls it, with the locks that it has.
-	ReadsOn(p []byte) int
+	// The caller of InputShown, InputBound and Whole calls it, with the locks that it has.
+	ReadsOn(line Line, p []byte) int
 	// Look returns how much may be typed now. line is how the terminal reads; there is no unread
 	// input in it.
 	Look(line Line) Pass
@@ -99,7 +101,8 @@ func (t *Term) HoldBy(g Gate) { t.held.gate = g }
 // until the program reads. ErrInputFull: p does not fit among the held input either: see HeldRoom.
 //
 // A character that the terminal turns into a signal goes to the program at once, as with Input, and
-// what is held before it is dropped. So does the end of input (ctrl-D), but in its turn.
+// what is held before it is dropped. So does the end of input (ctrl-D), but in its turn. If lines of
+// p are before the character, all of p is refused with ErrInterrupted.
 func (t *Term) InputShown(p []byte) error {
 	if err := t.takesKeys(); err != nil {
 		return err
@@ -156,7 +159,10 @@ func (h *heldQueue) put(p []byte, bound bool) error {
 		return err
 	}
 	rest := p[signal+1:]
-	if err := h.lineFits(rest, signal >= 0); err != nil {
+	if signal > 0 && dropsLines(p[:signal]) {
+		return ErrInterrupted
+	}
+	if err := h.lineFits(line, rest, signal >= 0); err != nil {
 		return err
 	}
 	switch {
@@ -186,6 +192,12 @@ func (h *heldQueue) put(p []byte, bound bool) error {
 		h.feeder.Go(h.feed)
 	}
 	return nil
+}
+
+// dropsLines reports whether keys that an interrupt drops are more than a part of the line that it
+// breaks off: whole lines, or the beginning of a paste.
+func dropsLines(p []byte) bool {
+	return bytes.ContainsAny(p, "\r\n") || bytes.Contains(p, []byte(keyboard.PasteBegin))
 }
 
 // endOfInput is the usual VEOF of termios(3). It is not an answer to a question.

@@ -1,6 +1,9 @@
 package ptypool
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // While the kernel edits lines (ICANON of termios(3)) it keeps maxLine bytes of a line that has not
 // ended yet, drops what follows, and reports that all was written. A line that was cut may be a
@@ -63,49 +66,64 @@ func (k lineKeys) add(line unfinished, p []byte) (after unfinished, fits bool) {
 	return line, true
 }
 
-// LineFits returns ErrLineTooLong if the terminal would cut a line of p, behind all that has been
-// typed, or might once another program reads. What is held counts as typed.
-func (t *Term) LineFits(p []byte) error {
+// Whole returns why the terminal would not pass p on whole, as one input by InputShown, behind all
+// that has been typed: ErrInterrupted; or ErrLineTooLong, if it would cut a line, or might once
+// another program reads. What is held counts as typed.
+func (t *Term) Whole(p []byte) error {
 	if t.in.to == nil {
 		return nil
 	}
 	t.held.mu.Lock()
 	defer t.held.mu.Unlock()
-	return t.held.lineFits(p, false)
+	line, signal, err := t.held.in.lineFor(p)
+	switch {
+	case err != nil:
+		return nil // it has ended, and whoever types is told so
+	case signal > 0:
+		return ErrInterrupted
+	}
+	return t.held.lineFits(line, p, false)
 }
 
-// lineFits is LineFits with mu held. flushed: all that was typed before is dropped first.
-func (h *heldQueue) lineFits(p []byte, flushed bool) error {
+// lineFits returns ErrLineTooLong if the terminal, which reads as line says, would cut a line of p.
+// flushed: all that was typed before is dropped first. mu is held.
+func (h *heldQueue) lineFits(line Line, p []byte, flushed bool) error {
 	h.in.mu.Lock()
 	defer h.in.mu.Unlock()
 	keys := h.in.to.LineKeys()
 	if !keys.edits {
-		return h.laterLinesFit(p, flushed)
+		return h.laterLinesFit(line, p, flushed)
 	}
-	var line unfinished
+	var before unfinished
 	if !flushed {
-		line, _ = keys.add(h.in.line, h.buf)
+		before, _ = keys.add(h.in.line, h.buf)
 	}
-	if _, fits := keys.add(line, p); !fits {
+	if _, fits := keys.add(before, p); !fits {
 		return ErrLineTooLong
 	}
 	return nil
 }
 
-// laterLinesFit is lineFits while the program edits lines itself.
-func (h *heldQueue) laterLinesFit(p []byte, flushed bool) error {
+// laterLinesFit is lineFits while the program edits lines itself. Nobody knows how the next one will
+// have the terminal edit them: of what has both, \n alone may end lines, and ^V may quote or not.
+// Nothing makes a line shorter.
+func (h *heldQueue) laterLinesFit(line Line, p []byte, flushed bool) error {
 	if !flushed {
 		p = slices.Concat(h.buf, p)
 	}
 	if h.gate == nil || len(p) <= maxLine {
 		return nil
 	}
-	if _, fits := nextProgram.add(unfinished{}, p[h.gate.ReadsOn(p):]); !fits {
-		return ErrLineTooLong
+	rest := p[h.gate.ReadsOn(line, p):]
+	ends := [5]byte{'\n', 4: '\r'}
+	if bytes.IndexByte(rest, '\n') >= 0 {
+		ends[4] = 0
+	}
+	for _, quote := range []byte{0, 'V' & 0x1f} {
+		keys := lineKeys{edits: true, ends: ends, quote: quote}
+		if _, fits := keys.add(unfinished{}, rest); !fits {
+			return ErrLineTooLong
+		}
 	}
 	return nil
 }
-
-// nextProgram has the characters of a terminal in which lines become no shorter than in any other
-// that edits them: nobody knows how the next program sets it.
-var nextProgram = lineKeys{edits: true, ends: [5]byte{'\n', 4: '\r'}, quote: 0x16}

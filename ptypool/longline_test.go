@@ -38,7 +38,7 @@ func TestALineThatTheTerminalWouldCutIsRefusedWhole(t *testing.T) {
 			if err := term.Input([]byte(c.refused)); !errors.Is(err, ErrLineTooLong) {
 				t.Fatalf("got %v", err)
 			}
-			if err := term.LineFits([]byte(c.refused)); !errors.Is(err, ErrLineTooLong) {
+			if err := term.Whole([]byte(c.refused)); !errors.Is(err, ErrLineTooLong) {
 				t.Errorf("asked before: %v", err)
 			}
 			// What was typed before stands, and can be erased.

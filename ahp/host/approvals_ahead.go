@@ -25,10 +25,10 @@ func (g gate) Open(line ptypool.Line) bool {
 
 // ReadsOn returns how much of p is for the program that reads now. One that fills the screen takes
 // all, as an editor does; any other may start one with its first line. The Term's lock is held.
-func (g gate) ReadsOn(p []byte) int {
+func (g gate) ReadsOn(line ptypool.Line, p []byte) int {
 	g.t.kept.loadLocked()
 	screen := g.t.term.Screen()
-	if screen.AltScreen() {
+	if screen.AltScreen() && !g.t.approvals.on && !foreground.RunsShell(line.Foreground) {
 		return len(p)
 	}
 	return keyboard.FirstLine(p, screen.PastesBracketed())

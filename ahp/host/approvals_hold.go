@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/visible"
 	"termhost/authz"
+	"termhost/ptypool"
 )
 
 // needsApproval reports whether p, which s is about to type, has to wait for a person's approval.
@@ -36,7 +38,10 @@ func (ap *approvals) holdBack(
 	if err := ap.checkSecret(s, p); err != nil {
 		return nil, err
 	}
-	if ap.t.term.LineFits(p) != nil {
+	switch err := ap.t.term.Whole(p); {
+	case errors.Is(err, ptypool.ErrInterrupted):
+		return nil, ap.t.denied(errInterrupts)
+	case err != nil:
 		return nil, ap.t.denied(errLongLine)
 	}
 	count, size := 0, len(p)

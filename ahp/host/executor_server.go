@@ -110,6 +110,8 @@ func (e *serverExecutor) input(p []byte, how typing) error {
 		return ErrBusy
 	case errors.Is(err, ptypool.ErrLineTooLong):
 		return e.t.denied(errLongLine)
+	case errors.Is(err, ptypool.ErrInterrupted):
+		return e.t.denied(errInterrupts)
 	case errors.Is(err, ptypool.ErrNotStarted):
 		return e.t.denied(errUnstarted)
 	case err != nil:

@@ -133,7 +133,10 @@ func TestNobodyIsAskedForALaterLineThatAnotherProgramWouldReadCut(t *testing.T) 
 		"behind two":                evals + "\n" + long,
 		"with its end quoted":       evals + strings.Repeat("y", 4000) + "\x16\r" + strings.Repeat("z", 95),
 		"erased in part":            evals + strings.Repeat("y", 4096) + "\x7f\x7f\r",
-		"behind an open paste":      "\x1b[200~true\x1b[201~\r" + long,
+		"behind a paste":            "\x1b[200~true\x1b[201~\r" + long,
+		"in what is no paste":       ": \x16\x1b[200~; " + evals + long + "\x1b[201~\r",
+		"with ends that are none":   "stty -icrnl; cat\n" + strings.Repeat("y", 3000) + "\r" + strings.Repeat("z", 2000) + "\n",
+		"in what quotes nothing":    "stty -iexten; cat\n" + strings.Repeat("\x16", 4500) + "\n",
 		"without an end of its own": evals + long[:4096],
 	} {
 		if got := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte(text)}); got != cutsRule {
@@ -202,4 +205,35 @@ func TestPeopleAreToldThatWhatTheyApprovedWasDroppedUnread(t *testing.T) {
 	}
 	hosttest.Check(t, g.bob.Send(t.Context(), g.term, []byte("\x15end\r")))
 	awaitOutput(t, g.h, g.term, "<3>")
+}
+
+// What a terminal drops at an interrupt is not what a person has agreed to.
+func TestNobodyIsAskedForWhatAnInterruptWouldDrop(t *testing.T) {
+	t.Parallel()
+	g := newGuardedShell(t, true)
+	const rule = "an interrupt (such as ^C) drops what is typed before it: nothing was typed; " +
+		"send the interrupt by itself, and then the rest"
+	for _, text := range []string{"cd sub\r\x03touch here\r", "x\x03", "\x03\x1c", "a\x1ab\r"} {
+		if got := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte(text)}); got != rule {
+			t.Errorf("%q: the agent is told %q", text, got)
+		}
+	}
+	g.holds()
+	g.asks("\x03touch here\r")
+	hosttest.Check(t, g.ann.SetGuard(g.term, false))
+	// Unguarded an agent breaks off the line that it types, and no other.
+	for text, want := range map[string]string{
+		"cd sub\r\x03touch here\r":            rule,
+		"\x1b[200~cd sub\r\x1b[201~\x03ls\r":  rule,
+		"\x1b[200~cd sub\x03touch\x1b[201~\r": rule,
+		"half a line\x03echo who$((1+1))le\r": "",
+	} {
+		if got := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte(text)}); got != want {
+			t.Errorf("%q: the agent is told %q", text, got)
+		}
+	}
+	awaitOutput(t, g.h, g.term, "who2le")
+	if got := text(state(t, g.h, g.term)); strings.Contains(got, "sub") {
+		t.Errorf("it was typed %q", got)
+	}
 }

@@ -69,7 +69,7 @@ func mayImport() map[string][]string {
 		"ahp/fleet/roster":        {"ahp/spelling", "ptypool/statefile"},
 		"ahp/history":             {"ahp", "ptypool/termlog", "ptypool/vt"},
 		"ahp/visible":             {"ahp", "ptypool/vt"},
-		"ptypool":                 {"ptypool/keeper", "ptypool/nonblock", "ptypool/nonce", "ptypool/proctag", "ptypool/sockdiag", "ptypool/statefile", "ptypool/ttymodes", "ptypool/vt"},
+		"ptypool":                 {"ptypool/keeper", "ptypool/keyboard", "ptypool/nonblock", "ptypool/nonce", "ptypool/proctag", "ptypool/sockdiag", "ptypool/statefile", "ptypool/ttymodes", "ptypool/vt"},
 		"ahp/hosttest":            with(door, "ahp/history", "keys", "ptypool/proctag"),
 		"ahp/journal":             {"ahp", "authz", "ptypool", "ptypool/keeper", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/drops":               nil,

@@ -326,7 +326,7 @@ func (a *Answers) control(p []byte, skip int) (n int, is answerKind) {
 		return i, answerCut
 	case p[i] < 0x20 || p[i] == 0x7f:
 		return 1, answerNone
-	case string(p[:i+1]) == pasteBegin:
+	case string(p[:i+1]) == PasteBegin:
 		a.paste.begin()
 		return i + 1, answerNone
 	case skip > 0 && i+1-skip < restBytes-1: // typed

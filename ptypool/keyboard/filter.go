@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// The brackets around what is pasted (xterm ctlseqs, "Bracketed Paste Mode").
+// PasteBegin comes before what is pasted where the program has asked for that, and pasteEnd behind it
+// (xterm ctlseqs, "Bracketed Paste Mode").
 const (
-	pasteBegin = "\x1b[200~"
+	PasteBegin = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
 )
 
@@ -103,10 +104,10 @@ func (f *Filter) scan(p []byte, h Handler) int {
 
 // scanEscape handles p, which begins with ESC.
 func (f *Filter) scanEscape(p []byte, h Handler) int {
-	if bytes.HasPrefix(p, []byte(pasteBegin)) {
+	if bytes.HasPrefix(p, []byte(PasteBegin)) {
 		f.paste = true
-		h.Typed(p[:len(pasteBegin)])
-		return len(pasteBegin)
+		h.Typed(p[:len(PasteBegin)])
+		return len(PasteBegin)
 	}
 	if n := answerLen(p); n > 0 {
 		h.Typed(p[:n])
@@ -186,7 +187,7 @@ func (f *Filter) scanCommand(p []byte, h Handler) int {
 		return n
 	}
 	f.pending = false
-	f.paste = string(p[:n]) == pasteBegin
+	f.paste = string(p[:n]) == PasteBegin
 	switch {
 	case p[0] == f.Prefix, n == 2 && p[1] == f.Prefix, e.is(f.letter()):
 		h.Commanded(rune(f.Prefix), f.form, p[:n])

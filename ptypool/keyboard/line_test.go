@@ -14,7 +14,8 @@ func TestTheFirstLineEndsBehindAPaste(t *testing.T) {
 		{"abc\ndef", false, 4},
 		{"\x1b[200~a\rb\x1b[201~c\rd", true, 17},
 		{"\x1b[200~a\rb\x1b[201~c\rd", false, 8},
-		{"x\x1b[200~a\r\x1b[201~\x1b[200~b\n\x1b[201~\r\r", true, 30},
+		{"\x1b[200~a\r\x1b[201~\x1b[200~b\n\x1b[201~\r\r", true, 29},
+		{"x\x16\x1b[200~a\rb\x1b[201~\r", true, 10},
 		{"\x1b[200~a\rb", true, 9},
 		{"a\r\x1b[200~b\rc\x1b[201~", true, 2},
 	} {

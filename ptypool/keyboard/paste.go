@@ -13,7 +13,7 @@ func AppendPaste(p []byte, m Modes, text []byte) []byte {
 	for strings.Contains(s, pasteEnd) { // leaving one out may make another
 		s = strings.ReplaceAll(s, pasteEnd, "")
 	}
-	p = append(p, pasteBegin...)
+	p = append(p, PasteBegin...)
 	p = append(p, s...)
 	return append(p, pasteEnd...)
 }
