@@ -245,7 +245,7 @@ func (l *list) rowLine(on string, cells []listing.Cell, mark string) string {
 	return mark + l.fit.Line(cells)
 }
 
-// helpText explains the keys.
+// helpText explains the keys. In 12 rows and 60 columns there is room for all of it.
 func (l *list) helpText() []string {
 	enter, leave := "goes there", "Esc, q  returns to the terminal"
 	if l.o.whole && !l.o.picks {
@@ -258,16 +258,14 @@ func (l *list) helpText() []string {
 	return []string{
 		"The keys of the list:",
 		"  Enter  " + enter,
-		"  j, k  move, and so do the arrows, PgUp, PgDn, Home and End",
-		"  y, n  answer what an agent asks, once all of it has stood here for a moment",
-		"  v  shows that in the whole window",
+		"  j, k, arrows, PgUp, PgDn, Home, End  move",
+		"  y, n  answer what an agent asks; v  shows all of that",
 		"  s  types a line there",
-		"  g  guards: what agents type waits for your yes, or no longer",
-		"  x  ends the terminal and its programs",
-		"  r  gives it another NAME, t a title",
-		"  space  marks it, or no longer: s, g and x act on all that are marked",
+		"  g  guards: agents type after your yes only, or no longer",
+		"  x  ends it and its programs; r  gives a NAME, t  a title",
+		"  space  marks it: s, g and x act on all that are marked",
 		"  /  filters: Enter goes, an arrow keeps the filter",
-		"  o  sorts: by group, by name, newest first, latest output first",
+		"  o  sorts: by group, name, age or latest output",
 		"  " + leave,
 		"Any key closes this.",
 	}

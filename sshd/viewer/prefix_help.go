@@ -27,7 +27,8 @@ func (w *viewer) has() string {
 	return host.Printable(name) + " has the keyboard"
 }
 
-// fullHelp explains the keys.
+// fullHelp explains the keys. In 12 rows and 60 columns there is room for all of it, also behind a
+// NAME or a holder that takes a second line.
 func (l *inputLoop) fullHelp() overlay {
 	w := l.w
 	p := keyboard.ControlName(w.s.Prefix)
@@ -40,17 +41,13 @@ func (l *inputLoop) fullHelp() overlay {
 	return overlay{lines: []string{
 		fmt.Sprintf("terminal %s (%s). After %s:", w.s.called(w.t), claim, p),
 		"  d  detach; the terminal goes on",
-		"  c  take the keyboard",
-		"  r  hand the keyboard to whoever asks, or back to whom you took it from",
-		"  a  ask for the keyboard",
-		"  g  guard: what agents type waits for your yes, or no longer",
+		"  c  take the keyboard; a  ask for it",
+		"  r  hand it to whoever asks, or back",
+		"  g  guard: agents type after your yes only, or no longer",
 		"  n  go to the terminal that has wanted you longest",
-		"  l  pick a terminal from a list",
-		"  Tab  go back to the terminal before",
-		"  +  make a terminal",
-		"  [  look back at what it has printed: scroll, search, copy",
-		"  " + p + "  send it to the program",
-		"  Esc  nothing",
+		"  [  look back at what it has printed: search, copy",
+		"  l  pick one from a list; Tab  the one before; +  a new one",
+		"  " + p + "  send it to the program; Esc  nothing",
 		"Any key closes this.",
 	}}
 }
