@@ -62,7 +62,7 @@ func TestTheListTellsWhatGoesOn(t *testing.T) {
 	s.ssh("wait", "copy", "--match", `'N. y'`)
 	p.until(entry("copy", ".what") + ` === 'Overwrite? [y/N]'`)
 	s.ssh("send", "--enter", "copy", "")
-	p.until(entry("copy", ".what") + ` === '' && ` + entry("copy", ".state") + ` !== ''`)
+	p.until(entry("copy", ".what") + ` === 'printf "Overwrite? [y/N] "; read x; sleep 1000' && ` + entry("copy", ".state") + ` !== ''`)
 
 	// What its program says of itself, and its labels, which the filter finds.
 	s.ssh("label", "copy", "project=shop")
@@ -80,7 +80,7 @@ func TestTheListTellsWhatGoesOn(t *testing.T) {
 			t.Errorf("%d ms are %q", ms, got)
 		}
 	}
-	// The command that runs filters, as its directory does.
+	// The command that runs filters, as its directory and what a terminal was made for do.
 	p.run(chromedp.SendKeys(chromedp.CSS(`[aria-label=Filter]`), "sleep"))
-	p.until(`document.querySelectorAll('button.entry').length === 1`)
+	p.until(`document.querySelectorAll('button.entry').length === 2`)
 }
