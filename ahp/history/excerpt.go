@@ -25,7 +25,28 @@ type Excerpt struct {
 	State ahp.TerminalState
 	// Truncated says that the beginning of the part is gone.
 	Truncated bool
+	// Older are commands before those in the content, whose output is gone, the oldest first.
+	Older []*Command
+	// Forgotten says that there were commands before all these.
+	Forgotten bool
 }
+
+// Ran adds what is known of commands besides the content of e, which is all that is retained: list
+// has those that have ended, the oldest first, and total is how many have begun; 0: nobody knows.
+func (e *Excerpt) Ran(list []*Command, total int) {
+	kept := e.Commands()
+	for _, c := range list {
+		if len(kept) > 0 && (c.id == kept[0].id || c.StartedAt.After(kept[0].StartedAt)) {
+			break
+		}
+		e.Older = append(e.Older, c)
+	}
+	e.Forgotten = len(e.Older)+len(kept) < total
+}
+
+// ErrOutputGone says that a command is listed whose output is gone.
+var ErrOutputGone = errors.New("its output is gone: the terminal has printed more than" +
+	" scrollback_bytes since")
 
 // ErrNoCommandYet says that a terminal's shell has not run a command that is retained.
 var ErrNoCommandYet = errors.New("its shell has run no command yet")
@@ -42,18 +63,21 @@ func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
 			commands = append(commands, i)
 		}
 	}
-	n := of.Command
+	n := of.Command - len(e.Older)
 	if of.Last {
 		n = len(commands)
 	}
 	switch {
-	case len(commands) == 0:
+	case len(commands)+len(e.Older) == 0:
 		return Excerpt{}, ErrNoCommandYet
+	case n < 1:
+		return Excerpt{}, ErrOutputGone
 	case n > len(commands):
 		return Excerpt{}, fmt.Errorf("history: there is no command %d: its log has %d",
-			n, len(commands))
+			of.Command, len(commands)+len(e.Older))
 	}
 	i := commands[n-1]
+	e.Older, e.Forgotten = nil, false
 	e.State.Content = e.State.Content[i : i+1]
 	e.Truncated = e.Truncated && i == 0
 	return e, nil
@@ -63,7 +87,8 @@ func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
 // State of all, an excerpt of the same terminal, except for the content. Errors are those of
 // [Log.Read].
 func (l *Log) Since(w Work, all Excerpt, since time.Time, before int64) (Excerpt, error) {
-	e := Excerpt{State: all.State}
+	e := Excerpt{State: all.State, Older: slices.Clone(all.Older)}
+	e.Older = slices.DeleteFunc(e.Older, func(c *Command) bool { return c.StartedAt.Before(since) })
 	content := sinceContent{since: since}
 	r := newReader(l, w, content.take)
 	r.before = before
@@ -150,9 +175,10 @@ func (e *Excerpt) JSON() []byte {
 	return text
 }
 
-// Commands returns the commands, the oldest first. It does not return nil.
+// Commands returns the commands, the oldest first, with those whose output is gone. It does not
+// return nil.
 func (e *Excerpt) Commands() []*Command {
-	list := []*Command{}
+	list := append([]*Command{}, e.Older...)
 	for i := range e.State.Content {
 		if c := e.State.Content[i].Command; c != nil {
 			list = append(list, NewCommand(c))

@@ -55,6 +55,7 @@ func (f *LogFollower) start() (all history.Excerpt, end int64, err error) {
 	f.pos = t.ch.Position()
 	all.State = f.a.conn.audience().state(t)
 	all.Truncated = t.ch.Trimmed()
+	all.Ran(ranOf(&t.log.outline), t.log.outline.Commands)
 	if t.life.exited {
 		return all, math.MaxInt64, nil
 	}

@@ -198,7 +198,8 @@ func (l *terminalLog) keepCheckpoint() {
 // checkpoint logs s, with the rest of what it consists of.
 func (l *terminalLog) checkpoint(s journal.Snapshot) {
 	t := l.t
-	s.Outline, s.Position = l.outline, t.ch.Position()
+	s.Outline = l.outline.Within(t.host.logBytes() / copiedShare) // or it might not fit
+	s.Position = t.ch.Position()
 	t.warn(l.journal.Checkpoint(&s, t.host.now()))
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math"
 
+	"termhost/ahp"
 	"termhost/ahp/history"
+	"termhost/ahp/journal"
 	"termhost/authz"
 )
 
@@ -92,7 +94,20 @@ func (c *Conn) Excerpt(w *Work, t *Terminal, of history.ExcerptOf) (history.Exce
 	if err != nil {
 		return history.Excerpt{}, err
 	}
-	return t.excerpt(w, history.Excerpt{State: st, Truncated: truncated}, of, math.MaxInt64)
+	all := history.Excerpt{State: st, Truncated: truncated}
+	o := t.outlineNow()
+	all.Ran(ranOf(&o), o.Commands)
+	return t.excerpt(w, all, of, math.MaxInt64)
+}
+
+// ranOf returns the commands that have ended, the oldest first.
+func ranOf(o *journal.Outline) (list []*history.Command) {
+	for i := range o.Ran {
+		c := &o.Ran[i]
+		list = append(list, history.NewCommand(&ahp.Command{ID: c.ID, Line: c.Line, By: c.By,
+			Timestamp: c.Timestamp, Complete: true, ExitCode: c.ExitCode, DurationMs: c.DurationMs}))
+	}
+	return list
 }
 
 // excerpt takes a part of all; of the log only what comes before end counts.

@@ -45,6 +45,7 @@ func TestTheNextHostRestoresWhatWasLogged(t *testing.T) {
 	want.Outline = journal.Outline{Title: "mine", Renamed: true, Cols: 100, Rows: 30,
 		Holder: by, Loans: loans, Owner: owner, Detection: true, Commands: 1,
 		Last:   &journal.Command{ID: "x-1", Began: now, Over: true, ExitCode: &code},
+		Ran:    []journal.Command{{ID: "x-1", Began: now, Over: true, ExitCode: &code}},
 		Missed: map[string]*journal.Missed{"": rang, "ann": {}}}
 	r := restored(t, dir)
 	if got := asJSON(t, r.Description); got != asJSON(t, want) {

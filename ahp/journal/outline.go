@@ -25,6 +25,9 @@ type Outline struct {
 	Detection bool       `json:"detection,omitempty"`
 	Commands  int        `json:"commands,omitempty"` // number of commands reported by the shell
 	Last      *Command   `json:"last,omitempty"`     // nil: there was none
+	// Ran has the commands that have ended, the oldest first, without Cwd: more than have their text
+	// in the log, and not all. Copies of the outline share it.
+	Ran []Command `json:"ran,omitempty"`
 	// Missed has what each person has missed since they last viewed the terminal, by
 	// [authz.Person]. Under "" it has what those have missed who have never viewed it.
 	Missed map[string]*Missed `json:"missed,omitempty"`
@@ -186,8 +189,10 @@ func (o *Outline) Apply(a ahp.Action, ev Event, at time.Time) {
 			last := *o.Last
 			last.Over, last.ExitCode, last.DurationMs = true, a.ExitCode, a.DurationMs
 			o.Last = &last
+			o.ran(last)
 		}
 	case ahp.TerminalCleared:
+		o.Ran = nil
 		if o.Last != nil && o.Last.Over {
 			o.Last = nil
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"termhost/ahp"
 	"termhost/ahp/history"
@@ -27,7 +28,7 @@ func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
 		return v.failed(err)
 	}
 	defer follower.Close()
-	v.tellTruncated(t, e.Truncated && f.tail < 0)
+	v.tellTruncated(t, f.lacks(&e))
 	ctx, stop := v.untilInterrupted()
 	defer stop()
 	w := v.logWriter(f)
@@ -223,7 +224,7 @@ type commandWriter struct {
 }
 
 func (c *commandWriter) begin(e *history.Excerpt) error {
-	var list []*history.Command
+	list := slices.Clone(e.Older)
 	for i := range e.State.Content {
 		if cmd := e.State.Content[i].Command; cmd != nil && cmd.Complete {
 			list = append(list, history.NewCommand(cmd))

@@ -15,7 +15,7 @@ func TestALogWithoutItsBeginningSaysSo(t *testing.T) {
 	r.run(t, "", "new -d -n short -- echo whole")
 	r.run(t, "", "new -d -n long -- seq 100000")
 	r.run(t, "", "wait --all short long")
-	for _, form := range []string{"", "--text ", "--raw ", "--json ", "--commands "} {
+	for _, form := range []string{"", "--text ", "--raw ", "--json "} {
 		short, long := r.run(t, "", "log "+form+"short"), r.run(t, "", "log "+form+"long")
 		if short.status != 0 || short.stderr != "" || strings.Contains(short.stdout, "truncated") {
 			t.Errorf("log %sof all: %+v", form, short)

@@ -35,8 +35,8 @@ func defineLog(fs *flag.FlagSet) func(*invocation) int {
 	fs.BoolVar(&f.raw, "raw", false, "byte for byte, as its program wrote it")
 	fs.BoolVar(&f.json, "json", false, "as AHP's state of it, or its commands as an array;"+
 		" with -f, one object or action on each line")
-	fs.BoolVar(&f.commands, "commands", false, "the commands that its shell has run;"+
-		" with -f, each when it has ended")
+	fs.BoolVar(&f.commands, "commands", false, "the newest commands that its shell has run, also when"+
+		" what they have printed is gone; with -f, each when it has ended")
 	fs.BoolVar(&f.last, "last", false, "only the output of its last command")
 	countFlag(fs, &f.command, 1, "command", "only the output of command `N` of --commands")
 	fs.Func("since", "only what it printed since `TIME`, such as 2026-01-31T12:00:00Z, or for as"+
@@ -139,7 +139,7 @@ func (v *invocation) log(f logFlags) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	v.tellTruncated(t, e.Truncated && f.tail < 0)
+	v.tellTruncated(t, f.lacks(&e))
 	switch {
 	case f.raw: // no line end of it is converted
 		raw := e.Raw()
@@ -171,6 +171,15 @@ func (v *invocation) lookThrough(t *host.Terminal) int {
 		return StatusFailed
 	}
 	return StatusOK
+}
+
+// lacks reports whether the beginning of what is asked for is gone.
+func (f *logFlags) lacks(e *history.Excerpt) bool {
+	gone := e.Truncated
+	if f.commands {
+		gone = e.Forgotten
+	}
+	return gone && f.tail < 0
 }
 
 func (v *invocation) printCommands(list []*history.Command, f logFlags) int {
