@@ -23,8 +23,8 @@ type ender struct {
 const endsWithin = 10 * time.Second
 
 // endWords are the lines that end shells and other programs with a command line.
-var endWords = []string{"exit", "logout", "quit", "bye", "q", "exit()", "quit()", ":q", ":q!", ":qa",
-	":qa!", ":wq", ":wqa", ":x", `\q`, ".exit", ".quit"}
+var endWords = []string{"exit", "logout", "quit", "bye", "q", "exit()", "quit()", ":q", ":q!",
+	":qa", ":qa!", ":wq", ":wqa", ":x", `\q`, ".exit", ".quit"}
 
 // endKeys are keys that end a full-screen program at once: less, top and htop; vi.
 var endKeys = []string{"q", "ZZ", "ZQ"}

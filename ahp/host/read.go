@@ -105,7 +105,8 @@ func ranOf(o *journal.Outline) (list []*history.Command) {
 	for i := range o.Ran {
 		c := &o.Ran[i]
 		list = append(list, history.NewCommand(&ahp.Command{ID: c.ID, Line: c.Line, By: c.By,
-			Timestamp: c.Timestamp, Complete: true, ExitCode: c.ExitCode, DurationMs: c.DurationMs}))
+			Timestamp: c.Timestamp, Complete: true, ExitCode: c.ExitCode,
+			DurationMs: c.DurationMs}))
 	}
 	return list
 }

@@ -25,8 +25,8 @@ type Outline struct {
 	Detection bool       `json:"detection,omitempty"`
 	Commands  int        `json:"commands,omitempty"` // number of commands reported by the shell
 	Last      *Command   `json:"last,omitempty"`     // nil: there was none
-	// Ran has the commands that have ended, the oldest first, without Cwd: more than have their text
-	// in the log, and not all. Copies of the outline share it.
+	// Ran has the newest commands that have ended, the oldest first, without Cwd, also those whose
+	// text is gone. Copies of the outline share it.
 	Ran []Command `json:"ran,omitempty"`
 	// Missed has what each person has missed since they last viewed the terminal, by
 	// [authz.Person]. Under "" it has what those have missed who have never viewed it.

@@ -35,8 +35,8 @@ func defineLog(fs *flag.FlagSet) func(*invocation) int {
 	fs.BoolVar(&f.raw, "raw", false, "byte for byte, as its program wrote it")
 	fs.BoolVar(&f.json, "json", false, "as AHP's state of it, or its commands as an array;"+
 		" with -f, one object or action on each line")
-	fs.BoolVar(&f.commands, "commands", false, "the newest commands that its shell has run, also when"+
-		" what they have printed is gone; with -f, each when it has ended")
+	fs.BoolVar(&f.commands, "commands", false, "the newest commands that its shell has run, also"+
+		" when what they have printed is gone; with -f, each when it has ended")
 	fs.BoolVar(&f.last, "last", false, "only the output of its last command")
 	countFlag(fs, &f.command, 1, "command", "only the output of command `N` of --commands")
 	fs.Func("since", "only what it printed since `TIME`, such as 2026-01-31T12:00:00Z, or for as"+
