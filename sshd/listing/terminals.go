@@ -86,8 +86,8 @@ func Table(list []host.Info, wide bool) [][]Cell {
 	return rows
 }
 
-// Compare is the order of all lists of terminals; the page has the same. They stand by Rank and then
-// by groups, first those without one. Equal ones stay in the order in which they were made,
+// Compare is the order of all lists of terminals; the page has the same. They stand by Rank and
+// then by groups, first those without one. Equal ones stay in the order in which they were made,
 // and so do those that want the one who asks.
 func Compare(a, b host.Info) int {
 	if d := Rank(a) - Rank(b); d != 0 || a.WantsYou {
