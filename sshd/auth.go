@@ -17,7 +17,9 @@ import (
 func (c *conn) serverConfig() *gossh.ServerConfig {
 	switch {
 	case c.proven != nil:
-		return c.provenConfig()
+		return c.provenConfig(authz.Grant{Principal: *c.proven})
+	case c.outer != nil:
+		return c.provenConfig(c.outer.c.grant)
 	case c.carried != nil:
 		return c.carriedConfig()
 	}
@@ -148,7 +150,7 @@ func (c *conn) login(g authz.Grant) error {
 	context.AfterFunc(hc.Context(), func() { c.end(context.Cause(hc.Context())) })
 	c.release = func() {}
 	c.audit(authz.AuditLogin, "who", p.Name, "role", p.Role)
-	if c.proven != nil {
+	if c.ofTermhost() {
 		c.log.Info("login", "principal", p.Name, "role", p.Role)
 		return nil
 	}
@@ -164,6 +166,9 @@ func (c *conn) login(g authz.Grant) error {
 // prove returns what follows the peer's key when the connection is over; nil for a peer that
 // another door or host has identified.
 func (c *conn) prove(g authz.Grant) host.Proof {
+	if c.outer != nil {
+		return c.outer.c.prove(g)
+	}
 	if c.trusted() {
 		return nil
 	}

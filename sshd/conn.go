@@ -30,6 +30,7 @@ type conn struct {
 	source    authz.Source
 	proven    *authz.Principal // whom another door has proven the peer to be; nil: nobody has
 	carried   *Carried         // how another host proves it; nil: no other host carries it
+	outer     *sshSession      // see origin
 
 	// Used during the handshake only, by the goroutine that serves the connection.
 	ciphers  []string // to be offered
@@ -83,6 +84,7 @@ func newConn(s *Server, nc net.Conn, a *admit.Admission, by origin) *conn {
 		admission: a,
 		proven:    by.proven,
 		carried:   by.carried,
+		outer:     by.outer,
 		ciphers:   ciphers(),
 		listening: map[endpoint]*listening{},
 	}
@@ -96,6 +98,9 @@ func newConn(s *Server, nc net.Conn, a *admit.Admission, by origin) *conn {
 	}
 	c.source = authz.NewSource(nc.RemoteAddr(), door)
 	c.source.Within = by.within
+	if by.outer != nil {
+		c.source.Within = by.outer.c.source.Within
+	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.in = &intake{unread: &s.unread, patience: s.patience, background: c.inBackground,
 		inlets: map[*inlet]struct{}{}}
@@ -111,6 +116,9 @@ func newConn(s *Server, nc net.Conn, a *admit.Admission, by origin) *conn {
 func (c *conn) serve() {
 	defer c.cleanUp()
 	defer c.recovered("serving a connection")
+	if c.outer != nil {
+		defer c.endWith(c.outer)()
+	}
 	if err := tuneSocket(c.nc.Conn); err != nil {
 		c.log.Debug("socket options were refused", "err", err)
 	}
@@ -150,7 +158,11 @@ func (c *conn) awaits() admit.Awaits {
 }
 
 // trusted reports whether the peer is no stranger, for whom the host must not compute much.
-func (c *conn) trusted() bool { return c.proven != nil || c.carried != nil }
+func (c *conn) trusted() bool { return c.proven != nil || c.carried != nil || c.outer != nil }
+
+// ofTermhost reports whether the peer is termhost's own client, which is told more than ssh: see
+// package wire.
+func (c *conn) ofTermhost() bool { return c.proven != nil || c.outer != nil }
 
 // sshServer returns what handles the connection.
 func (c *conn) sshServer(deadline time.Time) *ssh.Server {

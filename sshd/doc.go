@@ -18,7 +18,8 @@
 //
 // Who a peer is comes from the key whose signature was verified
 // (gossh.ServerConfig.VerifiedPublicKeyCallback), and from nothing else. The callback for keys that
-// a client merely asks about remembers nothing.
+// a client merely asks about remembers nothing. SSH inside of SSH, which termhost's own client
+// speaks in the subsystem ssh, is the peer of the connection around it.
 //
 // # Life of a connection
 //

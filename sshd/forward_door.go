@@ -30,7 +30,7 @@ func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
 		})
 	}
 	part("serving a forwarded connection", func() {
-		door := &forwarded{Conn: in, out: out, remote: c.nc.RemoteAddr()}
+		door := c.forwarded(in, out)
 		defer door.Close()
 		c.cfg.Forward(door, c.principal().AtMost(authz.Operator))
 	})
@@ -53,13 +53,18 @@ func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
 	parts.Wait()
 }
 
-// forwarded is the HTTP door's end of a connection that came through a forward. An HTTP server
+// forwarded is this end of a connection that came through a channel. A server
 // needs deadlines, which a channel does not have and a pipe has. There is a pipe for each
 // direction, because closing one ends both its directions.
 type forwarded struct {
-	net.Conn          // what the peer sends
-	out      net.Conn // what it receives
-	remote   net.Addr
+	net.Conn               // what the peer sends
+	out           net.Conn // what it receives
+	local, remote net.Addr
+}
+
+// forwarded returns a connection inside of this one.
+func (c *conn) forwarded(in, out net.Conn) *forwarded {
+	return &forwarded{Conn: in, out: out, local: c.nc.LocalAddr(), remote: c.nc.RemoteAddr()}
 }
 
 // Write sends p to the peer.
@@ -75,6 +80,9 @@ func (f *forwarded) SetDeadline(t time.Time) error {
 
 // SetWriteDeadline bounds what is sent to the peer.
 func (f *forwarded) SetWriteDeadline(t time.Time) error { return f.out.SetWriteDeadline(t) }
+
+// LocalAddr returns the address that the SSH client has connected to.
+func (f *forwarded) LocalAddr() net.Addr { return f.local }
 
 // RemoteAddr returns the address of the SSH client.
 func (f *forwarded) RemoteAddr() net.Addr { return f.remote }

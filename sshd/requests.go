@@ -70,7 +70,7 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 		return s.agentReq(), nil
 	case wire.Arrives:
 		s.arrival = new(wire.Arrival)
-		may := s.c.trusted()
+		may := s.c.carried != nil || s.c.ofTermhost()
 		return may && gossh.Unmarshal(req.Payload, s.arrival) == nil, nil
 	case wire.Listed:
 		s.listed = s.c.carried != nil
@@ -81,7 +81,7 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 		}
 		return s.typed != nil, nil
 	case wire.InputTaken:
-		s.counts = s.c.proven != nil
+		s.counts = s.c.ofTermhost()
 		return s.counts, nil
 	case "shell":
 		if len(req.Payload) == 0 {

@@ -14,14 +14,14 @@ func (s *Server) ServeConn(nc net.Conn, p authz.Principal, within string) {
 	s.admit(nc, origin{proven: &p, within: within}, func(serve func()) { serve() })
 }
 
-// provenConfig is the configuration for such a peer.
-func (c *conn) provenConfig() *gossh.ServerConfig {
+// provenConfig is the configuration for a peer of which it is known who it is.
+func (c *conn) provenConfig(g authz.Grant) *gossh.ServerConfig {
 	return &gossh.ServerConfig{
 		Config:       c.algorithms(),
 		NoClientAuth: true,
 		NoClientAuthCallback: func(gossh.ConnMetadata) (*gossh.Permissions, error) {
-			if err := c.login(authz.Grant{Principal: *c.proven}); err != nil {
-				return nil, c.refuse(*c.proven, err)
+			if err := c.login(g); err != nil {
+				return nil, c.refuse(g.Principal, err)
 			}
 			return &gossh.Permissions{}, nil
 		},

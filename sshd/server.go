@@ -175,6 +175,7 @@ type origin struct {
 	proven  *authz.Principal // another door
 	within  string           // see authz.Source, of a peer that another door has proven
 	carried *Carried         // another host
+	outer   *sshSession      // on which the peer has proven itself: see serveSSH; nil: elsewhere
 }
 
 // admit gives run a function that serves nc, if the gate lets nc in.

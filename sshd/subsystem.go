@@ -32,6 +32,7 @@ func subsystems() []subsystem {
 	return []subsystem{
 		{ahpSubsystem, authz.Subsystem, (*sshSession).serveAHP},
 		{"sftp", authz.Files, (*sshSession).serveFiles},
+		{"ssh", authz.Subsystem, (*sshSession).serveSSH},
 		{"mcp", authz.Subsystem, func(s *sshSession) int { return s.serveMCP("", "") }},
 	}
 }

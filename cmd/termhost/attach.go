@@ -13,6 +13,7 @@ import (
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/share"
+	"termhost/cmd/termhost/sshcmd"
 	"termhost/ptypool/keyboard"
 	"termhost/sshd/verbs"
 )
@@ -31,15 +32,21 @@ const attachName = "attach"
 func attachFlags() []verbs.Flag {
 	return []verbs.Flag{{Shape: "--retry", Value: "D",
 		Help: "for how long it tries to connect again when the host or the network was away, to" +
-			" show the terminal again; without it " + retryDefault + ", 0: not at all"}}
+			" show the terminal again; without it " + retryDefault + ", 0: not at all"},
+		{Shape: "--ssh", Value: "DEST", Help: "a terminal of another host, to which your own ssh" +
+			" leads: what ssh is told to reach it, such as ann@vm, or \"-p 2222 vm\""}}
 }
+
+// usualPrefix is Ctrl-\, the prefix key of a host whose configuration is not known.
+const usualPrefix = 0x1c
 
 // attachArgs are the arguments of `termhost attach`.
 type attachArgs struct {
-	file   string        // of the configuration; "": none was named
-	retry  time.Duration // how long it tries to come back
-	prefix string        // the name of the prefix key; "": it was not chosen
-	words  []string      // the verb's own
+	file   string         // of the configuration; "": none was named
+	retry  time.Duration  // how long it tries to come back
+	prefix string         // the name of the prefix key; "": it was not chosen
+	ssh    *sshcmd.Target // the host elsewhere; nil: it is on this machine
+	words  []string       // the verb's own
 }
 
 // attachTerminal is `termhost attach`: the verb of that name, again when the connection is lost.
@@ -52,13 +59,13 @@ func attachTerminal(c *call) int {
 	if err != nil {
 		return c.badUsage(err.Error())
 	}
-	cfg, err := config.OfRunning(a.file)
-	if err != nil {
-		return fail(c.std, exitUsage, err.Error(), "")
+	w, code := c.attachWay(a)
+	if w == nil {
+		return code
 	}
-	client, err := local.Dial(cfg.SocketPath())
+	client, err := w.dial(context.Background())
 	if err != nil {
-		return fail(c.std, exitFailure, err.Error(), hintLocal)
+		return fail(c.std, exitFailure, err.Error(), w.hint)
 	}
 	defer client.Close()
 	if len(a.words) > 0 {
@@ -72,12 +79,60 @@ func attachTerminal(c *call) int {
 	all := verbs.Verbs()
 	verb := all[slices.IndexFunc(all, func(v verbs.Verb) bool { return v.Name == attachName })]
 	cmd := c.hostCommand(verb, a.words, a.file)
-	cmd.Return = local.Return{For: a.retry, Host: "the host", Line: a.again,
-		Prefix: a.prefixKey(byte(cfg.Terminal.DetachPrefix)),
-		Dial: func(ctx context.Context) (*local.Client, error) {
-			return local.DialContext(ctx, cfg.SocketPath())
-		}}
+	if a.ssh != nil {
+		cmd.Dir = "" // of another machine
+	}
+	cmd.Return = local.Return{For: a.retry, Host: w.host, Line: a.again,
+		Prefix: a.prefixKey(w.prefix), Dial: w.dial}
 	return c.runOn(client, cmd)
+}
+
+// attachWay is the way to the host that shows a terminal.
+type attachWay struct {
+	host   string // what the user calls it
+	prefix byte   // its prefix key, as far as is known
+	dial   func(context.Context) (*local.Client, error)
+	hint   string // for a host that is not reached
+}
+
+// attachWay returns the way to the host; nil: the user has been told why there is none, and the
+// command ends with the exit code.
+func (c *call) attachWay(a attachArgs) (w *attachWay, code int) {
+	if a.ssh != nil {
+		return c.sshWay(*a.ssh), exitOK
+	}
+	cfg, err := config.OfRunning(a.file)
+	if err != nil {
+		return nil, fail(c.std, exitUsage, err.Error(), "")
+	}
+	return &attachWay{"the host", byte(cfg.Terminal.DetachPrefix),
+		func(ctx context.Context) (*local.Client, error) {
+			return local.DialContext(ctx, cfg.SocketPath())
+		}, hintLocal}, exitOK
+}
+
+// sshWay returns the way to a host elsewhere, by the user's own ssh. Only the first of them may ask
+// or tell its user something.
+func (c *call) sshWay(t sshcmd.Target) *attachWay {
+	said := sshcmd.NewStderr(c.std.err)
+	d := &sshcmd.Dialer{Target: t, Words: sshcmd.SSH(), Stderr: said}
+	dial := func(ctx context.Context) (*local.Client, error) {
+		said.Forget()
+		rw, err := d.Dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		client, err := local.Over(ctx, rw)
+		said.Hide()
+		if line := said.Refusal(); err != nil && line != "" {
+			return nil, fmt.Errorf("%w: %s", local.ErrRefused, line)
+		}
+		if line := said.Last(); err != nil && line != "" {
+			return nil, errors.New(line)
+		}
+		return client, err
+	}
+	return &attachWay{t.Dest, usualPrefix, dial, hintRemote}
 }
 
 // parseAttach takes the flags that are for this program out of the arguments.
@@ -105,6 +160,12 @@ func parseAttach(args []string) (a attachArgs, err error) {
 				return a, fmt.Errorf("--retry needs a duration such as 10m, or 0, and not %q",
 					value)
 			}
+		case "--ssh", "-ssh":
+			t, err := sshcmd.Parse(strings.Fields(value))
+			if !valued || err != nil {
+				return a, fmt.Errorf("--ssh needs a host, as ssh has it: %w", err)
+			}
+			a.ssh = &t
 		case "--prefix", "-prefix", "--history", "-history":
 			if strings.HasSuffix(name, "prefix") {
 				a.prefix = value
@@ -115,6 +176,9 @@ func parseAttach(args []string) (a attachArgs, err error) {
 			a.words = append(a.words, args[0])
 		}
 		args = args[taken:]
+	}
+	if a.ssh != nil && a.file != "" {
+		return a, errors.New("-c FILE is for this machine: another host has its own")
 	}
 	return a, nil
 }

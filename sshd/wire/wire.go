@@ -1,5 +1,5 @@
-// Package wire has what termhost's SSH server and its client on the same machine say to each other
-// beyond what SSH and OpenSSH define. The client is cmd/termhost/local.
+// Package wire has what termhost's SSH server and its own client say to each other beyond what SSH
+// and OpenSSH define. The client is cmd/termhost/local.
 package wire
 
 // InputTaken is the name of a channel request by which the client asks how much of the channel's

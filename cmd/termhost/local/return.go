@@ -190,7 +190,10 @@ func (r *run) reopen(c *Client, a *absence) (next *connected, end ending, stoppe
 		return nil, r.leave(), true
 	default:
 	}
-	text := fmt.Sprintf("connected again after %v", time.Since(a.began).Round(time.Second))
+	text := "connected again"
+	if away := time.Since(a.began).Truncate(time.Second); away > 0 {
+		text += " after " + away.String()
+	}
 	if lost := r.keys.notTyped(); lost != "" {
 		text += "; " + lost
 	}

@@ -100,6 +100,9 @@ func (t Target) common(first string) []string {
 // AHP are the words that open the host's AHP subsystem, behind the host in ssh's command line.
 func AHP() []string { return []string{"-s", "ahp"} }
 
+// SSH are the words that open the host's subsystem for SSH inside of SSH, likewise.
+func SSH() []string { return []string{"-s", "ssh"} }
+
 // connect returns the command line that has the host run what words name on the standard streams.
 // With batch, ssh asks the user nothing. With direct, it uses no ControlMaster. ssh notices after
 // 45 seconds that the host does not answer any more, unless a ControlMaster carries the
