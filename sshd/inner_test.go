@@ -82,3 +82,22 @@ func TestSSHInsideOfSSHIsTheSamePeer(t *testing.T) {
 		}
 	}
 }
+
+// When the key goes, whoever came with it is told inside as well.
+func TestSSHInsideOfSSHEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
+	outer := r.dial("bob")
+	inner := r.inner(outer)
+	p := r.open(inner, 80, 24, "new -n mine")
+	p.typeIn("echo here-$((1+1))\r")
+	p.sees("here-2")
+	r.removeKey("bob")
+	p.sees("your key is no longer authorised; mine goes on running")
+	if status := p.status(); status != 255 {
+		t.Errorf("the viewer ends with %d", status)
+	}
+	if err := inner.Wait(); err == nil {
+		t.Error("the connection ends without an error")
+	}
+}
