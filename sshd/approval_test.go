@@ -171,3 +171,28 @@ func TestVerbsOfApprovalNameTheRule(t *testing.T) {
 		t.Errorf("the program was typed %q", got)
 	}
 }
+
+// Somebody who looks back is told that an agent asks, and sees the question when they return.
+func TestAQuestionWaitsForAPersonWhoLooksBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: crew()})
+	r.ssh("alice", "", "new -d --guard -n work -- stty raw -echo; printf ready; exec cat -v")
+	send := r.agentOf()
+	a := r.open(r.dial("alice"), 60, 12, "attach work")
+	a.sees("ready")
+	a.typeIn("\x1c[")
+	a.sees("work: lines 1 to 1 of 1")
+	answer := send("make\r")
+	a.sees("an agent asks: q shows it")
+	if strings.Contains(a.out.all(), "wants to type") {
+		t.Error("the question lies over what is read")
+	}
+	a.typeIn("q")
+	a.sees("alice/claude wants to type 1 line and run it")
+	a.sees("y types it")
+	a.typeIn("y")
+	if err := <-answer; err != nil {
+		t.Error(err)
+	}
+	a.sees("make^M")
+}
