@@ -165,7 +165,8 @@ func table() []verb {
 			name: "replay", group: keepGroup, brief: "plays what one has shown",
 			usage: "[--speed N] [--idle D] NAME|REC",
 			help: "play what a terminal has shown, or a recording, in your terminal:" +
-				" space stops it, arrows seek, n and p go to a command, / searches, q quits",
+				" space stops it, arrows seek, n and p go to a command, / searches, [ looks" +
+				" through its lines, q quits",
 			terminal: true, input: true,
 			names: namesFirst, needs: authz.Read, least: 1, most: 1, define: defineReplay,
 			examples: []string{"ssh -t HOST replay --idle 2s build"},

@@ -55,7 +55,8 @@ func (v *invocation) replay(speed float64, idle time.Duration) int {
 	v.tellCut(c)
 	p := history.NewPlayer(c.Header, c.Events, idle)
 	p.While(func() bool { return work.Step() == nil })
-	err = viewer.Replay(v.ctx, v, viewer.Recording{Player: p, Work: work, Speed: speed})
+	err = viewer.Replay(v.ctx, v.session(), viewer.Recording{Player: p, Work: work, Speed: speed,
+		From: from, Name: v.args[0]})
 	switch {
 	case errors.Is(err, viewer.ErrLost):
 		return v.cutShort()

@@ -17,6 +17,9 @@ type Recording struct {
 	Player *history.Player
 	Work   *host.Work // of the player
 	Speed  float64    // how many times as fast as it was, from MinSpeed to MaxSpeed
+	// From is what it plays, and Name what the peer calls that: a reader shows its lines.
+	From host.Source
+	Name string
 }
 
 // replay plays a recording on the alternate screen of the peer's terminal, so that the main one
@@ -24,10 +27,14 @@ type Recording struct {
 // set modes of the viewer's terminal, and need a window of the same size.
 type replay struct {
 	playhead
-	io    IO
-	work  *host.Work
+	s     *Session
+	rec   Recording
+	ctx   context.Context // ends with the peer's streams
 	typed chan []byte
 	done  chan struct{} // closed when the replay is over
+
+	reader *reader       // has the window and the keys; nil: there is none
+	stale  chan struct{} // 1 deep: see repaint
 
 	keys   []byte // the beginning of a partial key
 	asking bool   // for the text to find; keys go there
@@ -46,19 +53,47 @@ const (
 
 // Replay plays a recording in the peer's terminal until the person quits. It returns ErrLost if
 // ctx, which ends with the peer's streams, is done before, or the error of a write.
-func Replay(ctx context.Context, io IO, rec Recording) error {
+func Replay(ctx context.Context, s *Session, rec Recording) error {
 	r := &replay{playhead: playhead{p: rec.Player, speed: rec.Speed, since: time.Now()},
-		io: io, work: rec.Work, typed: make(chan []byte), done: make(chan struct{})}
+		s: s, rec: rec, ctx: ctx, typed: make(chan []byte), done: make(chan struct{}),
+		stale: make(chan struct{}, 1)}
 	defer close(r.done)
-	io.Go("reading what is typed", r.read)
-	return r.run(ctx)
+	defer r.closeReader()
+	s.Go("reading what is typed", r.read)
+	return r.run()
+}
+
+// repaint implements stage.
+func (r *replay) repaint() {
+	select {
+	case r.stale <- struct{}{}:
+	default:
+	}
+}
+
+// end implements stage: a reader ends by its keys alone.
+func (r *replay) end(dialog) {}
+
+// lookBack opens a reader of the recording's lines; the replay stops.
+func (r *replay) lookBack() {
+	if !r.paused {
+		r.pause()
+	}
+	r.reader = newReader(r.ctx, r.s, r, readerOptions{name: r.rec.Name, from: r.rec.From})
+}
+
+func (r *replay) closeReader() {
+	if r.reader != nil {
+		r.reader.closed()
+		r.reader = nil
+	}
 }
 
 // read passes on what is typed, until the input or the replay ends.
 func (r *replay) read() {
 	for {
 		buf := make([]byte, readBytes)
-		n, err := r.io.Stdin().Read(buf)
+		n, err := r.s.Stdin().Read(buf)
 		if err != nil {
 			return // the connection ends next
 		}
@@ -70,8 +105,8 @@ func (r *replay) read() {
 	}
 }
 
-func (r *replay) run(ctx context.Context) error {
-	out := r.io.Stdout()
+func (r *replay) run() error {
+	out := r.s.Stdout()
 	if _, err := out.Write([]byte(beginReplay)); err != nil {
 		return err
 	}
@@ -83,26 +118,28 @@ func (r *replay) run(ctx context.Context) error {
 			timer.Reset(wait)
 		} else {
 			r.advance()
-			r.work.Rest() // a write may block
+			r.rec.Work.Rest() // a write may block
 			if _, err := out.Write(r.draw()); err != nil {
 				return err
 			}
 			last = time.Now()
 			timer.Reset(r.nextDrawing())
 		}
-		r.work.Rest()
+		r.rec.Work.Rest()
 		select {
 		case p := <-r.typed:
 			r.take(p)
 			timer.Reset(0)
 		case <-timer.C:
-		case <-r.io.Resized():
-		case <-ctx.Done():
+		case <-r.stale:
+			timer.Reset(0)
+		case <-r.s.Resized():
+		case <-r.ctx.Done():
 			_, _ = out.Write([]byte(endReplay)) // the peer may still be there
 			return ErrLost
 		}
 	}
-	r.work.Rest()
+	r.rec.Work.Rest()
 	_, err := out.Write([]byte(endReplay))
 	return err
 }

@@ -10,9 +10,13 @@ import (
 
 // draw returns what draws the screen, and the progress line below it.
 func (r *replay) draw() []byte {
-	w := r.io.Window()
+	w := r.s.Window()
 	if w.Cols <= 0 || w.Rows <= 0 {
 		w = Window{Cols: 80, Rows: 24}
+	}
+	if r.reader != nil {
+		o := r.reader.draw(w, w)
+		return appendCopied(append(o.appendTo(nil, w), hideCursor...), r.reader)
 	}
 	screen := r.p.Screen().AppendPicture(nil, w.Cols, max(w.Rows-1, 1))
 	o := overlay{lines: []string{r.progress(lineRoom(w))}, table: true}

@@ -22,9 +22,14 @@ func (r *replay) take(p []byte) {
 			k, n = keyboard.Key{Code: keyboard.Escape}, 1
 		}
 		r.note = ""
-		if r.asking {
+		switch {
+		case r.reader != nil:
+			if r.reader.key(k) == dialogEnds {
+				r.closeReader()
+			}
+		case r.asking:
 			r.ask(k)
-		} else {
+		default:
 			r.key(k)
 		}
 		p = p[n:]
@@ -58,8 +63,11 @@ func (r *replay) key(k keyboard.Key) {
 		r.step()
 	case k.Code == '/':
 		r.asking, r.text = true, ""
+	case k.Code == '[':
+		r.lookBack()
 	case k.Code == '?':
-		r.note = "space stops, arrows seek 5 s, n/p command, +/- speed, . frame, / search, q quits"
+		r.note = "space stops, arrows seek 5 s, n/p command, +/- speed, . frame, / search, [ lines," +
+			" q quits"
 	}
 }
 

@@ -22,7 +22,8 @@ func (r *room) plays(name string) (*viewertest.Person, *error) {
 		c, err := r.conn.Cast(work, from)
 		if err == nil {
 			player := history.NewPlayer(c.Header, c.Events, 0)
-			err = viewer.Replay(ctx, p, viewer.Recording{Player: player, Work: work, Speed: viewer.MaxSpeed})
+			err = viewer.Replay(ctx, r.session(p), viewer.Recording{Player: player, Work: work,
+				Speed: viewer.MaxSpeed, From: from, Name: name})
 		}
 		*result = err
 		return 0
@@ -44,6 +45,12 @@ func TestAReplayEndsWhenThePersonQuitsOrLeaves(t *testing.T) {
 	p.Sees("paused")
 	p.Types("/third\r")
 	p.Sees("not found: third")
+	p.Types("[")
+	p.Sees("work: lines 1 to 2 of 2")
+	p.Types("ky")
+	p.Sees(copying("first"))
+	p.Types("q")
+	p.Sees("paused")
 	p.Types("q")
 	p.SeesAll()
 	if <-p.Status; *err != nil {
