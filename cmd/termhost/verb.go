@@ -70,7 +70,7 @@ func (c *call) runVerb(verb verbs.Verb) int {
 func (c *call) hostCommand(verb verbs.Verb, args []string, file string) local.Command {
 	return local.Command{
 		Line:     commandline.Join(slices.Concat([]string{verb.Name}, args)),
-		Terminal: verb.UsesTerminal(),
+		Terminal: verb.UsesTerminal(args),
 		Input:    verb.ReadsInput(args),
 		Dir:      workingDirectory(),
 		Config:   file,

@@ -78,7 +78,7 @@ func whyLost(why error) string {
 // again returns the peer's command line, for the peer to repeat.
 func (v *invocation) again() string {
 	text := "ssh HOST " + v.verb.name
-	if v.verb.terminal && v.onTerminal() {
+	if (v.verb.terminal || looks(v.verb.name, v.words)) && v.onTerminal() {
 		text = "ssh -t HOST " + v.verb.name
 	}
 	line := ""

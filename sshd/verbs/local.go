@@ -42,13 +42,23 @@ func Verbs() []Verb {
 	return all
 }
 
-// UsesTerminal reports whether the verb uses its user's terminal, if there is one. The program of
-// `run` may need one, even though run itself does not.
-func (v Verb) UsesTerminal() bool { return v.Terminal || v.Name == "run" }
+// UsesTerminal reports whether the verb uses its user's terminal, if there is one, when it has
+// these arguments. The program of `run` may need one, even though run itself does not.
+func (v Verb) UsesTerminal(args []string) bool {
+	return v.Terminal || v.Name == "run" || looks(v.Name, args)
+}
+
+// looks reports whether a verb with these arguments is a reader, unlike the same one without.
+func looks(name string, args []string) bool {
+	return name == "log" && (slices.Contains(args, "--look") || slices.Contains(args, "-look"))
+}
 
 // ReadsInput reports whether the verb reads standard input when it has these arguments. `send` and
 // `invite` do only if an argument names it.
 func (v Verb) ReadsInput(args []string) bool {
+	if looks(v.Name, args) {
+		return true
+	}
 	if v.Name != "send" && v.Name != "invite" {
 		return v.Input
 	}
