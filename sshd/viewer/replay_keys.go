@@ -66,8 +66,8 @@ func (r *replay) key(k keyboard.Key) {
 	case k.Code == '[':
 		r.lookBack()
 	case k.Code == '?':
-		r.note = "space stops, arrows seek 5 s, n/p command, +/- speed, . frame, / search, [ lines," +
-			" q quits"
+		r.note = "space stops, arrows seek 5 s, n/p command, +/- speed, . frame, / search," +
+			" [ lines, q quits"
 	}
 }
 
