@@ -123,7 +123,7 @@ func (c *conn) login(g authz.Grant) error {
 	if !p.Inside {
 		p.Inside, c.source.Within = c.cfg.Host.Within(c.nc.LocalAddr(), c.nc.RemoteAddr())
 	}
-	if p.Inside && !g.Principal.Inside {
+	if p.Inside && c.carried == nil { // another host has said whom it counts as
 		g.Principal.Inside = true
 		p = c.cfg.Host.Counts(p, c.source.Within)
 		g = g.AtMost(p.Role)

@@ -128,7 +128,10 @@ func TestWhatAnMCPClientStartsIsNoMoreThanTheClient(t *testing.T) {
 	}
 	own := started(client + " whoami --json")
 	nested := started(client + ` run -- "` + client + ` whoami --json"`)
-	for by, text := range map[string]string{"by itself": own, "from another terminal": nested} {
+	inner := started("ssh -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null " +
+		"-o ProxyCommand='" + client + " -s ssh' anybody@inner whoami --json")
+	for by, text := range map[string]string{"by itself": own, "from another terminal": nested,
+		"by SSH inside of SSH": inner} {
 		if !strings.Contains(text, `"operator"`) || !strings.Contains(text, `"alice/claude-code"`) {
 			t.Errorf("%s: %s", by, text)
 		}
