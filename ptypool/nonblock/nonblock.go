@@ -11,6 +11,7 @@
 // never for files, whose calls wait for the disk. They repeat calls that a signal interrupts.
 //
 // With the race detector they are ordinary system calls: it takes the order of events from those.
+// So they are on other systems than Linux, where programs must not make system calls themselves.
 package nonblock
 
 import "syscall"

@@ -3,8 +3,7 @@ package nonce
 import (
 	"errors"
 	"os"
-	"path/filepath"
-	"strconv"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,7 +42,7 @@ func (g *Grant) Open() (fd int, err error) {
 		}
 		return -1, nil
 	}
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	ends, err := socketpair()
 	if err != nil {
 		return -1, err
 	}
@@ -98,21 +97,14 @@ func (g *Grant) offer(pid int) {
 	_, _ = w.Write(g.line()) // it has gone if this fails
 }
 
-// opened reports whether process pid has the file open that f is.
-func opened(pid int, f *os.File) bool {
-	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
-	fds, _ := os.ReadDir(dir)
-	want, err := f.Stat()
-	for _, fd := range fds {
-		st, ferr := os.Stat(filepath.Join(dir, fd.Name()))
-		if err == nil && ferr == nil && os.SameFile(st, want) {
-			return true
-		}
+// socketpair returns two connected sockets, which no program inherits unless they are given to it.
+func socketpair() ([2]int, error) {
+	syscall.ForkLock.RLock() // not all systems have SOCK_CLOEXEC
+	defer syscall.ForkLock.RUnlock()
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(ends[0])
+		unix.CloseOnExec(ends[1])
 	}
-	return false
+	return ends, err
 }
-
-// Undumpable makes this process's memory readable by root only: it leaves no core dump, and
-// /proc/PID/mem and the like belong to root (PR_SET_DUMPABLE of prctl(2)). It does not affect
-// programs that are started.
-func Undumpable() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

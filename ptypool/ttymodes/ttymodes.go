@@ -25,12 +25,12 @@ func Apply(fd int, encoded string) error {
 	if encoded == "" || encoded[0] == opEnd {
 		return nil
 	}
-	tio, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	tio, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
 		return err
 	}
 	set(tio, encoded)
-	return unix.IoctlSetTermios(fd, unix.TCSETS, tio)
+	return unix.IoctlSetTermios(fd, setTermios, tio)
 }
 
 func set(tio *unix.Termios, encoded string) {
@@ -44,7 +44,7 @@ func set(tio *unix.Termios, encoded string) {
 			if c.op == op {
 				tio.Cc[c.index] = byte(arg)
 				if arg == disabled {
-					tio.Cc[c.index] = 0 // _POSIX_VDISABLE on Linux
+					tio.Cc[c.index] = noCharacter
 				}
 			}
 		}
@@ -63,14 +63,14 @@ func set(tio *unix.Termios, encoded string) {
 
 // Encode returns the modes of a terminal; "": it has none.
 func Encode(fd int) string {
-	tio, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	tio, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
 		return ""
 	}
 	var dst []byte
 	for _, c := range characters {
 		arg := uint32(tio.Cc[c.index])
-		if arg == 0 {
+		if arg == noCharacter {
 			arg = disabled
 		}
 		dst = binary.BigEndian.AppendUint32(append(dst, c.op), arg)
@@ -85,40 +85,43 @@ func Encode(fd int) string {
 	return string(append(dst, opEnd))
 }
 
-// characters are the opcodes of special characters. Those that Linux has not are left out.
-var characters = [...]struct {
+// character is the opcode of a special character, with its index in Cc.
+type character struct {
 	op    byte
 	index int
-}{
+}
+
+// characters are those that this system has.
+var characters = append([]character{
 	{1, unix.VINTR}, {2, unix.VQUIT}, {3, unix.VERASE}, {4, unix.VKILL}, {5, unix.VEOF},
 	{6, unix.VEOL}, {7, unix.VEOL2}, {8, unix.VSTART}, {9, unix.VSTOP}, {10, unix.VSUSP},
-	{12, unix.VREPRINT}, {13, unix.VWERASE}, {14, unix.VLNEXT}, {16, unix.VSWTC},
-	{18, unix.VDISCARD},
+	{12, unix.VREPRINT}, {13, unix.VWERASE}, {14, unix.VLNEXT}, {18, unix.VDISCARD},
+}, ownCharacters...)
+
+// flag is the opcode of a flag, with its bits in one of the fields of termios(3).
+type flag struct {
+	op    byte
+	field func(*unix.Termios) *flagWord
+	bits  flagWord
 }
 
-// flags are the opcodes of flags.
-var flags = [...]struct {
-	op    byte
-	field func(*unix.Termios) *uint32
-	bits  uint32
-}{
+// flags are those that this system has.
+var flags = append([]flag{
 	{30, input, unix.IGNPAR}, {31, input, unix.PARMRK}, {32, input, unix.INPCK},
 	{33, input, unix.ISTRIP}, {34, input, unix.INLCR}, {35, input, unix.IGNCR},
-	{36, input, unix.ICRNL}, {37, input, unix.IUCLC}, {38, input, unix.IXON},
-	{39, input, unix.IXANY}, {40, input, unix.IXOFF}, {41, input, unix.IMAXBEL},
-	{42, input, unix.IUTF8},
-	{50, local, unix.ISIG}, {51, local, unix.ICANON}, {52, local, unix.XCASE},
-	{53, local, unix.ECHO}, {54, local, unix.ECHOE}, {55, local, unix.ECHOK},
-	{56, local, unix.ECHONL}, {57, local, unix.NOFLSH}, {58, local, unix.TOSTOP},
-	{59, local, unix.IEXTEN}, {60, local, unix.ECHOCTL}, {61, local, unix.ECHOKE},
-	{62, local, unix.PENDIN},
-	{70, output, unix.OPOST}, {71, output, unix.OLCUC}, {72, output, unix.ONLCR},
-	{73, output, unix.OCRNL}, {74, output, unix.ONOCR}, {75, output, unix.ONLRET},
+	{36, input, unix.ICRNL}, {38, input, unix.IXON}, {39, input, unix.IXANY},
+	{40, input, unix.IXOFF}, {41, input, unix.IMAXBEL},
+	{50, local, unix.ISIG}, {51, local, unix.ICANON}, {53, local, unix.ECHO},
+	{54, local, unix.ECHOE}, {55, local, unix.ECHOK}, {56, local, unix.ECHONL},
+	{57, local, unix.NOFLSH}, {58, local, unix.TOSTOP}, {59, local, unix.IEXTEN},
+	{60, local, unix.ECHOCTL}, {61, local, unix.ECHOKE}, {62, local, unix.PENDIN},
+	{70, output, unix.OPOST}, {72, output, unix.ONLCR}, {73, output, unix.OCRNL},
+	{74, output, unix.ONOCR}, {75, output, unix.ONLRET},
 	{90, control, unix.CS7}, {91, control, unix.CS8}, {92, control, unix.PARENB},
 	{93, control, unix.PARODD},
-}
+}, ownFlags...)
 
-func input(t *unix.Termios) *uint32   { return &t.Iflag }
-func output(t *unix.Termios) *uint32  { return &t.Oflag }
-func control(t *unix.Termios) *uint32 { return &t.Cflag }
-func local(t *unix.Termios) *uint32   { return &t.Lflag }
+func input(t *unix.Termios) *flagWord   { return &t.Iflag }
+func output(t *unix.Termios) *flagWord  { return &t.Oflag }
+func control(t *unix.Termios) *flagWord { return &t.Cflag }
+func local(t *unix.Termios) *flagWord   { return &t.Lflag }

@@ -112,7 +112,7 @@ func (t *Terminal) Read(p []byte) (int, error) { return t.in.Read(p) }
 
 // Discard drops what the user has typed and nobody has read.
 func (t *Terminal) Discard() {
-	_ = unix.IoctlSetInt(int(t.in.Fd()), unix.TCFLSH, unix.TCIFLUSH) // fails if it is gone
+	_ = discardInput(int(t.in.Fd())) // fails if it is gone
 }
 
 // Write writes to the output.
