@@ -10,15 +10,14 @@ import (
 	"runtime"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
+	"termhost/cmd/termhost/proctable"
 	"termhost/cmd/termhost/sshcmd"
 	"termhost/ptypool"
 )
 
 // agentProcess is the agent. It runs in a process group of its own, so that signals reach what a
-// launcher has started, and gets SIGTERM when this process is killed. Its methods are for one
-// goroutine.
+// launcher has started, and gets SIGTERM when this process is killed, where the system can do that.
+// Its methods are for one goroutine.
 type agentProcess struct {
 	cmd     *exec.Cmd
 	in, out *os.File // our ends of its standard input and output
@@ -43,7 +42,8 @@ func prepareAgent(argv []string, stderr io.Writer) (*agentProcess, error) {
 func (a *agentProcess) adopt(cmd *exec.Cmd, stderr io.Writer) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.cmd.Stdin, a.cmd.Stdout, stderr
 	cmd.Env = append(os.Environ(), a.family.mark)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	signalOnDeath(cmd.SysProcAttr, syscall.SIGTERM)
 	cmd.WaitDelay = agentDrain
 	a.cmd = cmd
 }
@@ -53,7 +53,7 @@ func (a *agentProcess) adopt(cmd *exec.Cmd, stderr io.Writer) {
 func (a *agentProcess) start() error {
 	started := make(chan error)
 	go func() { // ends with the agent
-		// Pdeathsig is sent at the end of the thread that has started the agent (prctl(2)).
+		// The signal comes at the end of the thread that has started the agent (prctl(2)).
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := a.execute()
@@ -61,9 +61,7 @@ func (a *agentProcess) start() error {
 		if err != nil {
 			return
 		}
-		for err = unix.EINTR; err == unix.EINTR; {
-			err = unix.Waitid(unix.P_PID, a.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		}
+		proctable.AwaitEnd(a.cmd.Process.Pid)
 		close(a.ended)
 	}()
 	err := <-started

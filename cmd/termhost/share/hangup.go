@@ -1,15 +1,12 @@
 package share
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/cmd/termhost/proctable"
 )
 
 const (
@@ -57,8 +54,8 @@ func (p *program) end() {
 		for time.Since(began) < hangupGrace+killTime {
 			kill := time.Since(began) >= hangupGrace
 			left := 0
-			for _, pid := range processesOf(session) {
-				if signalMember(pid, session, kill, hungUp) {
+			for _, member := range membersOf(session) {
+				if signalMember(member, kill, hungUp) {
 					left++
 				}
 			}
@@ -74,63 +71,29 @@ func (p *program) end() {
 	})
 }
 
-// signalMember sends a process of a process session SIGKILL, or SIGHUP if it is not in hungUp yet.
-// It returns false if there is no need to wait for the process.
-func signalMember(pid, session int, kill bool, hungUp map[int]bool) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	// While the pidfd is open, no other process gets this process id.
-	if state, of := processState(pid); of != session || !alive(state) {
-		return false
-	}
+// signalMember sends a process SIGKILL, or SIGHUP if it is not in hungUp yet. It returns false if
+// there is no need to wait for the process.
+func signalMember(member proctable.Process, kill bool, hungUp map[int]bool) bool {
+	var err error
 	switch {
 	case kill:
-		err = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
-	case !hungUp[pid]:
-		hungUp[pid] = true
-		if err = unix.PidfdSendSignal(fd, unix.SIGHUP, nil, 0); err == nil {
-			err = unix.PidfdSendSignal(fd, unix.SIGCONT, nil, 0) // in case it is stopped
+		err = member.Signal(syscall.SIGKILL)
+	case !hungUp[member.PID]:
+		hungUp[member.PID] = true
+		if err = member.Signal(syscall.SIGHUP); err == nil {
+			err = member.Signal(syscall.SIGCONT) // in case it is stopped
 		}
 	}
 	return err == nil // else it has ended, or belongs to another user
 }
 
-// processesOf returns the living processes of a process session.
-func processesOf(session int) (pids []int) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if state, of := processState(pid); of == session && alive(state) {
-			pids = append(pids, pid)
+// membersOf returns the living processes of a process session.
+func membersOf(session int) (members []proctable.Process) {
+	all, _ := proctable.All() // without it nobody is found
+	for _, p := range all {
+		if p.Session == session && !p.Ended {
+			members = append(members, p)
 		}
 	}
-	return pids
+	return members
 }
-
-// processState returns a process's state and process session as /proc/PID/stat has them (proc(5)),
-// or zeros if there is no such process.
-func processState(pid int) (state byte, session int) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, 0
-	}
-	// The line is "pid (comm) state ppid pgrp session ..."; comm may contain anything.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 4 || len(fields[0]) != 1 {
-		return 0, 0
-	}
-	session, _ = strconv.Atoi(string(fields[3]))
-	return fields[0][0], session
-}
-
-// alive reports whether a process in this state can get signals.
-func alive(state byte) bool { return !slices.Contains([]byte{0, 'Z', 'X'}, state) }

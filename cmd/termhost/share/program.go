@@ -13,6 +13,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"termhost/cmd/termhost/proctable"
 	"termhost/ptypool"
 	"termhost/ptypool/nonce"
 )
@@ -137,9 +138,7 @@ func (p *program) copyOutput(w io.Writer) {
 // its process id, and no other process session its number.
 func (p *program) watch() {
 	defer close(p.exited)
-	id := p.cmd.Process.Pid
-	for unix.Waitid(unix.P_PID, id, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
-	}
+	proctable.AwaitEnd(p.cmd.Process.Pid)
 }
 
 // signalling runs f, which sends signals, in the background, unless the program is reaped.
