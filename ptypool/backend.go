@@ -141,8 +141,8 @@ type ExitStatus struct {
 // hung up.
 const UnknownExit = -1
 
-// ExitStatusOf translates the kernel's wait status.
-func ExitStatusOf(ws syscall.WaitStatus) ExitStatus {
+// exitStatusOf translates the kernel's wait status.
+func exitStatusOf(ws syscall.WaitStatus) ExitStatus {
 	if ws.Signaled() {
 		return ExitStatus{Code: 128 + int(ws.Signal()), Signal: ws.Signal(), Core: ws.CoreDump()}
 	}

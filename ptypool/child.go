@@ -10,6 +10,7 @@ import (
 
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/proctag"
+	"termhost/ptypool/script"
 )
 
 // child is a program that this process, or its keeper, has forked, as the leader of a process tree,
@@ -34,8 +35,8 @@ func startChild(path string, argv []string, attr *syscall.ProcAttr, marker strin
 	tag := proctag.New(marker)
 	pid, err := proctag.ForkExec(path, argv, attr, tag)
 	if err == syscall.ENOEXEC {
-		if script := ScriptArgv(attr.Dir, path, argv); script != nil {
-			pid, err = proctag.ForkExec(scriptShell, script, attr, tag)
+		if argv := script.Argv(attr.Dir, path, argv); argv != nil {
+			pid, err = proctag.ForkExec(script.Shell, argv, attr, tag)
 		}
 	}
 	if err != nil {
@@ -61,7 +62,7 @@ func (c *child) wait(pidfd int, onExit func()) {
 	if err != nil {
 		c.err = fmt.Errorf("ptypool: waiting for a child: %w", err)
 	} else {
-		c.status = ExitStatusOf(ws)
+		c.status = exitStatusOf(ws)
 	}
 	close(c.reaped)
 	onExit()

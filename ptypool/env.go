@@ -103,30 +103,3 @@ func validVar(name, value string) bool {
 	}
 	return true
 }
-
-// lookupEnv returns the value of name in env, "" if it is not set.
-func lookupEnv(env []string, name string) string {
-	value, _ := findEnv(env, name)
-	return value
-}
-
-// findEnv returns the value of name in env, and whether it is there.
-func findEnv(env []string, name string) (value string, set bool) {
-	for _, v := range env {
-		if value, set = strings.CutPrefix(v, name+"="); set {
-			return value, true
-		}
-	}
-	return "", false
-}
-
-// setEnv returns env with exactly one entry for name, which sets it to value: of two entries some
-// programs take the first and some the last. env may be changed.
-func setEnv(env []string, name, value string) []string {
-	return append(unsetEnv(env, name), name+"="+value)
-}
-
-// unsetEnv returns env without name. env may be changed.
-func unsetEnv(env []string, name string) []string {
-	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") })
-}

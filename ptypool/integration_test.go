@@ -13,6 +13,7 @@ import (
 
 	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/nonce"
+	"termhost/ptypool/shellinit"
 )
 
 // shell is an interactive shell on a pty, read without a parser so that a test sees the marks
@@ -58,7 +59,7 @@ func startShell(t *testing.T, s shellSpec) *shell {
 		spec.Argv0 = "-" + s.name
 	}
 	if !s.plain {
-		in := Integration{Dir: filepath.Join(t.TempDir(), "shell init")}
+		in := shellinit.Scripts{Dir: filepath.Join(t.TempDir(), "shell init")}
 		if err := in.Install(); err != nil {
 			t.Fatal(err)
 		}

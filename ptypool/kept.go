@@ -9,8 +9,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/environ"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/nonce"
+	"termhost/ptypool/script"
 	"termhost/ptypool/vt"
 )
 
@@ -101,7 +103,7 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Child, error) {
 		program.ID = s.Marker
 	}
 	if s.TTYVar != "" {
-		program.Env = unsetEnv(program.Env, s.TTYVar)
+		program.Env = environ.Unset(program.Env, s.TTYVar)
 	}
 	if program.Dir == "" { // the keeper's is another one
 		if program.Dir, err = os.Getwd(); err != nil {
@@ -110,8 +112,8 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Child, error) {
 	}
 	k, err := p.cfg.Starter.Start(program, s.Keep.Memory, p.EndKept)
 	if errors.Is(err, syscall.ENOEXEC) {
-		if script := ScriptArgv(s.Dir, path, program.Argv); script != nil {
-			program.Path, program.Argv = scriptShell, script
+		if argv := script.Argv(s.Dir, path, program.Argv); argv != nil {
+			program.Path, program.Argv = script.Shell, argv
 			k, err = p.cfg.Starter.Start(program, s.Keep.Memory, p.EndKept)
 		}
 	}
@@ -305,7 +307,7 @@ func (c *child) waitKept(onExit func()) {
 	if err != nil {
 		c.err = err
 	} else {
-		c.status = ExitStatusOf(exit.Status)
+		c.status = exitStatusOf(exit.Status)
 	}
 	close(c.reaped)
 	onExit()

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"termhost/ptypool/environ"
 )
 
 // machine makes the files of a machine and returns the folder that they are in.
@@ -65,12 +67,12 @@ C3=last`, localeFile: "LANG=zz_ZZ.UTF-8\nC3=later\n"})
 		"LANG": "zz_ZZ.UTF-8", "LC_TIME": "fr", "PATH": "/from/environment:/usr/bin:/bin",
 		"MAIL": "/from/env", "TERM": "xterm", "HOME": "/home/ann",
 	} {
-		if got, set := findEnv(env, name); got != want || !set {
+		if got, set := environ.Lookup(env, name); got != want || !set {
 			t.Errorf("%s=%q (set: %v), want %q", name, got, set, want)
 		}
 	}
 	for _, name := range []string{"B3", "B-4", "B5", "B5 ", "C2", "SSH_CONNECTION"} {
-		if got, set := findEnv(env, name); set {
+		if got, set := environ.Lookup(env, name); set {
 			t.Errorf("%s=%q is set", name, got)
 		}
 	}
@@ -114,7 +116,7 @@ func TestTheUsersRuntimeFolderAndBusAreThoseOfALogin(t *testing.T) {
 		acc := Account{Name: "ann", UID: c.uid, Home: "/home/ann", Shell: "/bin/sh"}
 		env := Env(EnvSpec{Account: acc, Root: root})
 		for _, name := range []string{"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} {
-			got, set := findEnv(env, name)
+			got, set := environ.Lookup(env, name)
 			if want := c.want[name]; got != want || set != (want != "") {
 				t.Errorf("%s: %s=%q, want %q", what, name, got, want)
 			}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"termhost/ptypool/environ"
 	"termhost/ptypool/nonce"
 	"termhost/ptypool/vt"
 )
@@ -177,7 +178,7 @@ func (s *Spec) arguments() []string {
 
 // environment returns the program's environment.
 func (s *Spec) environment() []string {
-	return setEnv(slices.Clone(s.Env), MarkerVariable, s.Marker)
+	return environ.Set(slices.Clone(s.Env), MarkerVariable, s.Marker)
 }
 
 // Virtual makes a Term without a process: its owner feeds it (Term.Feed) and ends it (Term.End).

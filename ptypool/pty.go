@@ -11,6 +11,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/environ"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/nonblock"
 	"termhost/ptypool/nonce"
@@ -128,7 +129,7 @@ func ownMaster(ptmx *os.File) (*os.File, error) {
 func startOnTTY(s *Spec, path string, tty *os.File, r *reaper, onExit func()) (*child, error) {
 	env := s.environment()
 	if s.TTYVar != "" {
-		env = setEnv(env, s.TTYVar, tty.Name())
+		env = environ.Set(env, s.TTYVar, tty.Name())
 	}
 	fd := tty.Fd() // blocking, as programs expect their terminal to be
 	defer runtime.KeepAlive(tty)

@@ -8,6 +8,9 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/environ"
+	"termhost/ptypool/script"
 )
 
 // resolve checks s.Dir and finds the program, so that errors are clearer than the plain errno of
@@ -30,7 +33,7 @@ func (s *Spec) resolve() (path string, err error) {
 		return name, nil
 	}
 	var refused error
-	for _, dir := range filepath.SplitList(lookupEnv(s.Env, "PATH")) {
+	for _, dir := range filepath.SplitList(environ.Get(s.Env, "PATH")) {
 		if dir == "" {
 			dir = "." // POSIX: an empty element is the working directory
 		}
@@ -61,7 +64,7 @@ func (s *Spec) Runnable() bool {
 func (s *Spec) notExecuted(path string, err error) *StartError {
 	e := startError(s.Argv[0], underlying(err))
 	if errors.Is(err, syscall.ENOENT) { // the program itself is there
-		e.Interpreter = Interpreter(inDir(s.Dir, path))
+		e.Interpreter = script.Interpreter(inDir(s.Dir, path))
 	}
 	return e
 }

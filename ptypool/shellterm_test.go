@@ -7,6 +7,7 @@ import (
 
 	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/nonce"
+	"termhost/ptypool/shellinit"
 )
 
 // commands is a recorder that also keeps what the shell tells.
@@ -25,7 +26,7 @@ func (c *commands) CommandFinished(n int, ok bool) { c.note("finished %d %v", n,
 func (c *commands) CommandDetection()              { c.note("detection") }
 
 func TestATermReportsCommandsToItsHandler(t *testing.T) {
-	in := Integration{Dir: t.TempDir()}
+	in := shellinit.Scripts{Dir: t.TempDir()}
 	if err := in.Install(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"termhost/ahp/hosttest/slowtest"
+	"termhost/ptypool/shellinit"
 )
 
 // read returns a file of the shell's home; "" if it does not exist.
@@ -303,7 +304,7 @@ func TestZshPromptsOfTheUserAreKept(t *testing.T) {
 }
 
 func TestApplyLeavesOtherShellsAlone(t *testing.T) {
-	in := Integration{Dir: t.TempDir()}
+	in := shellinit.Scripts{Dir: t.TempDir()}
 	env := []string{"A=b"}
 	if _, _, _, ok := in.Apply("/bin/bash", false, env); ok {
 		t.Error("applied what is not installed")
@@ -333,7 +334,7 @@ func TestApplyLeavesOtherShellsAlone(t *testing.T) {
 		t.Error(err)
 	}
 	for _, dir := range []string{"", "relative", "/with:colon"} {
-		if err := (Integration{Dir: dir}).Install(); err == nil {
+		if err := (shellinit.Scripts{Dir: dir}).Install(); err == nil {
 			t.Errorf("installed into %q", dir)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"termhost/ahp/client"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest/slowtest"
-	"termhost/ptypool"
 	"termhost/ptypool/nonce"
+	"termhost/ptypool/shellinit"
 )
 
 // BenchmarkCommand is the time that an agent needs for a command in a shell of its own: it creates a
@@ -28,7 +28,7 @@ func BenchmarkCommand(b *testing.B) {
 	bash := slowtest.Program(b, "bash")
 	w := newWorld(b, func(c *host.Config) { c.Shell, c.ShellIntegration = bash, true })
 	c := w.connect("alice")
-	in := ptypool.Integration{Dir: filepath.Join(b.TempDir(), "shell")}
+	in := shellinit.Scripts{Dir: filepath.Join(b.TempDir(), "shell")}
 	check(b, in.Install())
 	w.command(c, "first")
 	bare(b, in, bash)
@@ -64,7 +64,7 @@ func (w *world) command(c *client.Client, name string) (dispose func()) {
 }
 
 // bare runs true in a bash on a pty, and returns how long that took.
-func bare(b *testing.B, in ptypool.Integration, bash string) time.Duration {
+func bare(b *testing.B, in shellinit.Scripts, bash string) time.Duration {
 	b.Helper()
 	start := time.Now()
 	env := append(os.Environ(), "TERM=xterm-256color")

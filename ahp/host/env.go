@@ -13,6 +13,7 @@ import (
 	"termhost/ahp/commandline"
 	"termhost/ptypool"
 	"termhost/ptypool/nonce"
+	"termhost/ptypool/shellinit"
 )
 
 // shellFolder holds the scripts of shell integration, in the state folder.
@@ -69,7 +70,7 @@ func (h *Host) settle(cfg Config) *settings {
 	if !cfg.ShellIntegration || cfg.StateDir == "" {
 		return s
 	}
-	in := ptypool.Integration{Dir: filepath.Join(cfg.StateDir, shellFolder)}
+	in := shellinit.Scripts{Dir: filepath.Join(cfg.StateDir, shellFolder)}
 	if err := in.Install(); err != nil {
 		h.log.Warn("shells start without integration", "err", err)
 		return s

@@ -18,6 +18,7 @@ import (
 	"termhost/authz/admit"
 	"termhost/ptypool"
 	"termhost/ptypool/keeper"
+	"termhost/ptypool/shellinit"
 )
 
 // Config is what a Host is made from. Fields that are also keys of the configuration file mean what
@@ -183,7 +184,7 @@ type Host struct {
 // settings are a configuration that is in force, with what is made from it.
 type settings struct {
 	Config
-	integration ptypool.Integration // of shells; Dir "": there is none
+	integration shellinit.Scripts // of shells; Dir "": there is none
 }
 
 // lastUse says which terminal a principal used last.

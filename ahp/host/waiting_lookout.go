@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"termhost/ahp"
-	"termhost/ptypool"
 	"termhost/ptypool/foreground"
+	"termhost/ptypool/shellinit"
 	"termhost/ptypool/ticks"
 )
 
@@ -94,7 +94,7 @@ func (w *waiting) check() {
 	at, signs, read := w.foregroundLocked(line), l.signs, t.term.InputRead()
 	suspect := at.Command && t.commands.integrated && at.Group == at.Leader
 	t.term.Unlock() // reading /proc takes time
-	replaced := suspect && ptypool.Replaced(at.Leader)
+	replaced := suspect && shellinit.Replaced(at.Leader)
 	at.Command = at.Command && !replaced
 	state := l.looker.Look(at)
 	t.term.Lock()

@@ -12,7 +12,7 @@ import (
 
 	"termhost/cmd/termhost/proctable"
 	"termhost/cmd/termhost/sshcmd"
-	"termhost/ptypool"
+	"termhost/ptypool/script"
 )
 
 // agentProcess is the agent. It runs in a process group of its own, so that signals reach what a
@@ -79,13 +79,13 @@ func (a *agentProcess) execute() error {
 	path := a.cmd.Path
 	err := a.cmd.Start()
 	if errors.Is(err, syscall.ENOEXEC) {
-		if argv := ptypool.ScriptArgv("", path, a.cmd.Args); argv != nil {
+		if argv := script.Argv("", path, a.cmd.Args); argv != nil {
 			a.adopt(exec.Command(argv[0], argv[1:]...), a.cmd.Stderr)
 			err = a.cmd.Start()
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if name := ptypool.Interpreter(path); name != "" {
+		if name := script.Interpreter(path); name != "" {
 			// The program exists; the error must not say that it does not.
 			return fmt.Errorf("the interpreter of %s, %s, does not exist", path, name)
 		}
@@ -109,5 +109,5 @@ func (a *agentProcess) signal(sig syscall.Signal) { _ = syscall.Kill(-a.cmd.Proc
 func (a *agentProcess) reap() int {
 	_ = a.cmd.Wait() // ProcessState says how it ended
 	ws, _ := a.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return ptypool.ExitStatusOf(ws).Code
+	return proctable.ExitCode(ws)
 }

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termhost/cmd/termhost/proctable"
-	"termhost/ptypool"
 	"termhost/ptypool/nonce"
+	"termhost/ptypool/shellinit"
 )
 
 // drainTime is how long output is read after the program has ended, if a process that it left
@@ -64,12 +64,12 @@ func newProgram(argv []string) *program {
 }
 
 // installIntegration puts the scripts of shell integration into the user's cache.
-func installIntegration() (ptypool.Integration, error) {
+func installIntegration() (shellinit.Scripts, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return ptypool.Integration{}, err
+		return shellinit.Scripts{}, err
 	}
-	in := ptypool.Integration{Dir: filepath.Join(cache, "termhost", "shell")}
+	in := shellinit.Scripts{Dir: filepath.Join(cache, "termhost", "shell")}
 	return in, in.Install()
 }
 
@@ -159,5 +159,5 @@ func (p *program) wait() int {
 	p.signals.Wait()
 	_ = p.cmd.Wait() // ProcessState says how it ended
 	ws, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return ptypool.ExitStatusOf(ws).Code
+	return proctable.ExitCode(ws)
 }

@@ -1,15 +1,17 @@
-package ptypool
+// Package script starts programs that the system cannot execute by itself, as shells do.
+package script
 
 import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
-// scriptShell runs scripts whose first line names no interpreter (POSIX.1-2024, execvp: "the
-// command interpreter").
-const scriptShell = "/bin/sh"
+// Shell runs scripts whose first line names no interpreter (POSIX.1-2024, execvp: "the command
+// interpreter").
+const Shell = "/bin/sh"
 
 // headBytes is how much of a program is read to identify it: as much as Linux reads
 // (BINPRM_BUF_SIZE).
@@ -43,13 +45,17 @@ func Interpreter(path string) string {
 	return ""
 }
 
-// ScriptArgv is for a program at path that the system refuses to execute because its format is
-// unknown (ENOEXEC). It returns the arguments with which the shell runs it as a script, as execvp
-// does. It is nil for a file that is not text, such as a program for another machine: like shells,
-// it looks for a NUL in the first line. A relative path is relative to dir.
-func ScriptArgv(dir, path string, argv []string) []string {
-	if line, ok := firstLine(inDir(dir, path)); !ok || bytes.IndexByte(line, 0) >= 0 {
+// Argv is for a program at path that the system refuses to execute because its format is unknown
+// (ENOEXEC). It returns the arguments with which Shell runs it as a script, as execvp does. It is
+// nil for a file that is not text, such as a program for another machine: like shells, it looks for
+// a NUL in the first line. A relative path is relative to dir.
+func Argv(dir, path string, argv []string) []string {
+	file := path
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	if line, ok := firstLine(file); !ok || bytes.IndexByte(line, 0) >= 0 {
 		return nil
 	}
-	return append([]string{scriptShell, path}, argv[1:]...)
+	return append([]string{Shell, path}, argv[1:]...)
 }

@@ -1,4 +1,7 @@
-package ptypool
+// Package shellinit makes interactive shells report to their terminal, by OSC 633 marks, where
+// prompts, commands and their output begin and how commands end (see vt.Sink). It changes how a
+// shell is started, and none of the user's files.
+package shellinit
 
 import (
 	"crypto/rand"
@@ -13,55 +16,48 @@ import (
 	"strings"
 	"time"
 
+	"termhost/ptypool/environ"
 	"termhost/ptypool/nonce"
 	"termhost/ptypool/statefile"
 )
 
-// shellInit has the scripts, in the folders in which they are installed.
+// texts has the scripts, in the folders in which they are installed.
 //
-//go:embed shellinit/bash/init.bash shellinit/zsh/.zshenv shellinit/fish/vendor_conf.d/termhost.fish
-var shellInit embed.FS
-
-// shellInitRoot is the scripts' folder inside shellInit.
-const shellInitRoot = "shellinit"
+//go:embed bash/init.bash zsh/.zshenv fish/vendor_conf.d/termhost.fish
+var texts embed.FS
 
 // defaultDataDirs is what an unset XDG_DATA_DIRS means (XDG Base Directory Specification).
 const defaultDataDirs = "/usr/local/share:/usr/share"
 
-// Integration makes interactive shells report to their terminal, by OSC 633 marks, where prompts,
-// commands and their output begin and how commands end (see vt.Sink). It changes how a shell is
-// started, and none of the user's files.
-//
-// Dir is the absolute path of a folder that belongs to the integration, normally in the state
-// folder.
-type Integration struct{ Dir string }
+// Scripts are the scripts in Dir, the absolute path of a folder of their own.
+type Scripts struct{ Dir string }
 
 // Install writes the scripts into Dir, which only this user may enter. It replaces each script
 // atomically, so that a shell that starts meanwhile reads the old or the new one. It fails if Dir
 // is not absolute, contains a colon, or cannot be written.
-func (in Integration) Install() error {
-	if !filepath.IsAbs(in.Dir) || strings.Contains(in.Dir, ":") {
-		return errors.New("ptypool: the folder for shell integration must be an absolute path " +
+func (s Scripts) Install() error {
+	if !filepath.IsAbs(s.Dir) || strings.Contains(s.Dir, ":") {
+		return errors.New("shellinit: the folder for shell integration must be an absolute path " +
 			"without a colon")
 	}
-	in.sweep()
-	return fs.WalkDir(shellInit, shellInitRoot, func(path string, d fs.DirEntry, err error) error {
+	s.sweep()
+	return fs.WalkDir(texts, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		to := filepath.Join(in.Dir, filepath.FromSlash(strings.TrimPrefix(path, shellInitRoot)))
+		to := filepath.Join(s.Dir, filepath.FromSlash(path))
 		if d.IsDir() {
 			if err := errors.Join(os.MkdirAll(to, 0o700), os.Chmod(to, 0o700)); err != nil {
-				return fmt.Errorf("ptypool: installing shell integration: %w", underlying(err))
+				return fmt.Errorf("shellinit: installing shell integration: %w", withoutPath(err))
 			}
 			return nil
 		}
-		text, err := shellInit.ReadFile(path)
+		text, err := texts.ReadFile(path)
 		if err == nil {
 			err = statefile.Replace(to, text)
 		}
 		if err != nil {
-			return fmt.Errorf("ptypool: installing shell integration: %w", underlying(err))
+			return fmt.Errorf("shellinit: installing shell integration: %w", withoutPath(err))
 		}
 		return nil
 	})
@@ -75,13 +71,13 @@ func (in Integration) Install() error {
 // passes to the shell: see package nonce. The programs that the shell starts do not get it.
 //
 // ok is false for a shell that has no integration, or whose script is not installed: start it as it
-// is.
-func (in Integration) Apply(shell string, login bool, env []string) (
+// is. fish has none but on Linux: it gets its nonce by a FIFO (nonce.FIFOs).
+func (s Scripts) Apply(shell string, login bool, env []string) (
 	argv, newEnv []string, grant *nonce.Grant, ok bool) {
 	env = slices.Clone(env)
 	keep := func(name string) { // which the script restores
-		if v, set := findEnv(env, name); set {
-			env = setEnv(env, "TERMHOST_"+name, v)
+		if v, set := environ.Lookup(env, name); set {
+			env = environ.Set(env, "TERMHOST_"+name, v)
 		}
 	}
 	argv = []string{shell}
@@ -89,30 +85,33 @@ func (in Integration) Apply(shell string, login bool, env []string) (
 	var script string
 	switch filepath.Base(shell) {
 	case "bash":
-		script = filepath.Join(in.Dir, "bash", "init.bash")
+		script = filepath.Join(s.Dir, "bash", "init.bash")
 		if login {
 			// In POSIX mode, which the script leaves at once, a login shell reads $ENV and nothing
 			// else.
 			keep("ENV")
 			argv = append(argv, "--posix")
-			env = setEnv(env, "ENV", script)
+			env = environ.Set(env, "ENV", script)
 		} else {
 			argv = append(argv, "--rcfile", script)
 		}
 	case "zsh":
-		dir := filepath.Join(in.Dir, "zsh")
+		dir := filepath.Join(s.Dir, "zsh")
 		script = filepath.Join(dir, ".zshenv")
 		keep("ZDOTDIR")
-		env = setEnv(env, "ZDOTDIR", dir)
+		env = environ.Set(env, "ZDOTDIR", dir)
 	case "fish":
-		script = filepath.Join(in.Dir, "fish", "vendor_conf.d", "termhost.fish")
+		if !nonce.FIFOs {
+			return nil, nil, nil, false
+		}
+		script = filepath.Join(s.Dir, "fish", "vendor_conf.d", "termhost.fish")
 		keep("XDG_DATA_DIRS")
-		dirs, set := findEnv(env, "XDG_DATA_DIRS")
+		dirs, set := environ.Lookup(env, "XDG_DATA_DIRS")
 		if !set || dirs == "" {
 			dirs = defaultDataDirs
 		}
-		env = setEnv(env, "XDG_DATA_DIRS", in.Dir+":"+dirs)
-		grant.FIFO = filepath.Join(in.Dir, fifoPrefix+rand.Text())
+		env = environ.Set(env, "XDG_DATA_DIRS", s.Dir+":"+dirs)
+		grant.FIFO = filepath.Join(s.Dir, fifoPrefix+rand.Text())
 	default:
 		return nil, nil, nil, false
 	}
@@ -120,9 +119,9 @@ func (in Integration) Apply(shell string, login bool, env []string) (
 		return nil, nil, nil, false
 	}
 	if grant.FIFO != "" {
-		env = setEnv(env, nonceVariable+"FIFO", grant.FIFO)
+		env = environ.Set(env, nonceVariable+"FIFO", grant.FIFO)
 	} else {
-		env = setEnv(env, nonceVariable+"FD", strconv.Itoa(nonce.FD))
+		env = environ.Set(env, nonceVariable+"FD", strconv.Itoa(nonce.FD))
 	}
 	return argv, env, grant, true
 }
@@ -142,8 +141,8 @@ func Replaced(pid int) bool {
 const fifoPrefix = "nonce-"
 
 // sweep removes the empty FIFOs that a killed host has left.
-func (in Integration) sweep() {
-	left, err := filepath.Glob(filepath.Join(in.Dir, fifoPrefix+"*"))
+func (s Scripts) sweep() {
+	left, err := filepath.Glob(filepath.Join(s.Dir, fifoPrefix+"*"))
 	for _, path := range left {
 		st, serr := os.Lstat(path)
 		if err == nil && serr == nil && time.Since(st.ModTime()) > fifoAge {
@@ -154,3 +153,12 @@ func (in Integration) sweep() {
 
 // fifoAge is longer than any shell takes to open its FIFO.
 const fifoAge = time.Minute
+
+// withoutPath strips the path from an error of package os.
+func withoutPath(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
