@@ -62,3 +62,16 @@ func Distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Near reports whether word is name with one letter wrong, missing, added, or two swapped.
+func Near(name, word string) bool {
+	a, b := name, word
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return max(len(name), len(word)) > 2 && word != "" && (len(a) <= 1 && len(b) <= 1 || swapped)
+}

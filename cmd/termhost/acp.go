@@ -2,15 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"termhost/ahp/client"
 	"termhost/cmd/termhost/acpproxy"
-	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/sshcmd"
 )
 
@@ -60,34 +57,6 @@ func parseWay(args []string, std stdio) (hostWay, error) {
 	return hostWay{
 		dial:      client.Lines(dialer.Dial),
 		attach:    target.Attach,
-		keepalive: acpproxy.Keepalive,
-		away:      acpproxy.Away,
-	}, nil
-}
-
-// localWay returns the way through the unix socket of a host on this machine, which runs with a
-// configuration file; "": without one.
-func localWay(file string) (hostWay, error) {
-	cfg, err := config.Load(file)
-	if err != nil {
-		return hostWay{}, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return hostWay{}, fmt.Errorf("cannot tell which program this is: %w", err)
-	}
-	attach := []string{self, "attach", "-r"}
-	if file != "" {
-		if file, err = filepath.Abs(file); err != nil {
-			return hostWay{}, fmt.Errorf("cannot tell where the configuration is: %w", err)
-		}
-		attach = append(attach, "-c", file)
-	}
-	socket := client.WebSocketOptions{Socket: cfg.SocketPath()}
-	return hostWay{
-		dial:      client.WebSocket("ws://localhost"+cfg.HTTP.Path, socket),
-		attach:    func(uri string) []string { return append(slices.Clip(attach), uri) },
-		local:     true,
 		keepalive: acpproxy.Keepalive,
 		away:      acpproxy.Away,
 	}, nil

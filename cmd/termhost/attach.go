@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -16,6 +18,7 @@ import (
 	"termhost/cmd/termhost/sshcmd"
 	"termhost/ptypool/keyboard"
 	"termhost/sshd/verbs"
+	"termhost/sshd/verbs/helptext"
 )
 
 // retryTime is how long `termhost attach` tries to connect again: a reboot takes less. In help it
@@ -29,8 +32,8 @@ const (
 const attachName = "attach"
 
 // attachFlags are the flags of `termhost attach` that are for this program.
-func attachFlags() []verbs.Flag {
-	return []verbs.Flag{{Shape: "--retry", Value: "D",
+func attachFlags() []helptext.Flag {
+	return []helptext.Flag{{Shape: "--retry", Value: "D",
 		Help: "for how long it tries to connect again when the host or the network was away, to" +
 			" show the terminal again; without it " + retryDefault + ", 0: not at all"},
 		{Shape: "--ssh", Value: "DEST", Help: "a terminal of another host, to which your own ssh" +
@@ -77,7 +80,7 @@ func attachTerminal(c *call) int {
 		}
 	}
 	all := verbs.Verbs()
-	verb := all[slices.IndexFunc(all, func(v verbs.Verb) bool { return v.Name == attachName })]
+	verb := all[slices.IndexFunc(all, func(v helptext.Verb) bool { return v.Name == attachName })]
 	cmd := c.hostCommand(verb, a.words, a.file)
 	if a.ssh != nil {
 		cmd.Dir = "" // of another machine

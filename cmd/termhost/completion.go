@@ -6,19 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"termhost/sshd/verbs"
+	"termhost/sshd/verbs/completion"
+	"termhost/sshd/verbs/helptext"
 )
 
-// completion prints a script by which a shell completes this program's commands.
-func completion(c *call) int {
+// printCompletion prints a script by which a shell completes this program's commands.
+func printCompletion(c *call) int {
 	fs := c.flags()
 	if code, ok := c.parse(fs, 1); !ok {
 		return code
 	}
-	if !slices.Contains(verbs.Shells(), fs.Arg(0)) {
-		return c.badUsage("name one of the shells " + strings.Join(verbs.Shells(), ", "))
+	if !slices.Contains(completion.Shells(), fs.Arg(0)) {
+		return c.badUsage("name one of the shells " + strings.Join(completion.Shells(), ", "))
 	}
-	if err := verbs.WriteCompletion(c.std.out, fs.Arg(0), completions(), nil); err != nil {
+	if err := completion.Write(c.std.out, fs.Arg(0), completions(), nil); err != nil {
 		return fail(c.std, exitFailure, fmt.Sprintf("cannot write the script: %v", err), "")
 	}
 	return exitOK
@@ -29,21 +30,21 @@ var flagShape = regexp.MustCompile(`--?[a-z]+`)
 
 // completions returns what a shell completes: the commands of this program's table and, of those
 // that a host runs, the flags.
-func completions() []verbs.Command {
-	all := map[string]verbs.Verb{}
-	for _, v := range verbs.Verbs() {
+func completions() []completion.Command {
+	all := map[string]helptext.Verb{}
+	for _, v := range verbTable() {
 		all[v.Name] = v
 	}
-	var list []verbs.Command
+	var list []completion.Command
 	for _, c := range ownCommands() {
-		if c.name != sftpServerName {
+		if c.name != sftpServerName && c.run != nil {
 			flags := flagShape.FindAllString(c.usage, -1)
-			list = append(list, withOperands(verbs.Command{Name: c.name, Help: c.help,
+			list = append(list, withOperands(completion.Command{Name: c.name, Help: c.help,
 				Flags: slices.Compact(slices.Sorted(slices.Values(flags)))}))
 		}
 	}
 	for _, c := range hostVerbs() {
-		v := all[c.name].Command()
+		v := completion.Of(all[c.name])
 		v.Flags = append(v.Flags, "-c")
 		for _, f := range ownFlags(c.name) {
 			v.Flags = append(v.Flags, f.Shape)
@@ -54,10 +55,10 @@ func completions() []verbs.Command {
 }
 
 // withOperands adds what the first operand of a command may be.
-func withOperands(c verbs.Command) verbs.Command {
+func withOperands(c completion.Command) completion.Command {
 	switch c.Name {
 	case "completion":
-		c.First = verbs.Shells()
+		c.First = completion.Shells()
 	case "fleet":
 		c.First, c.HostsAfter = fleetCommands(), "remove"
 	}

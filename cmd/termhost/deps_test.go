@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/ast"
+	"go/build"
 	"go/build/constraint"
 	"go/parser"
 	"go/token"
@@ -86,7 +87,9 @@ func mayImport() map[string][]string {
 		"ahp/ws":                  door,
 		"sshd":                    with(door, "ahp/mcp", "keys", "ptypool/ticks", "sshd/typed", "sshd/verbs", "sshd/wire"),
 		"sshd/carry":              {"ahp/age", "ahp/commandline", "ahp/fleet", "ahp/rpc", "authz", "ptypool/keyboard", "ptypool/vt", "sshd/typed", "sshd/verbs", "sshd/wire"},
-		"sshd/verbs":              with(below, "ahp/host", "ahp/spelling", "sshd/listing", "sshd/viewer", "sshd/wording"),
+		"sshd/verbs":              with(below, "ahp/host", "ahp/spelling", "sshd/listing", "sshd/verbs/completion", "sshd/verbs/helptext", "sshd/viewer", "sshd/wording"),
+		"sshd/verbs/completion":   {"sshd/verbs/helptext"},
+		"sshd/verbs/helptext":     {"ahp/spelling", "ptypool/vt"},
 		"sshd/listing":            {"ahp/history", "ahp/host", "ptypool/vt", "sshd/wording"},
 		"sshd/viewer":             {"ahp", "ahp/commandline", "ahp/history", "ahp/host", "ahp/store", "ahp/visible", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt", "sshd/listing", "sshd/wording"},
 		"sshd/wording":            {"ahp", "ahp/age", "ahp/history", "ahp/host", "ptypool/vt"},
@@ -101,7 +104,7 @@ func mayImport() map[string][]string {
 		"cmd/termhost/hostlock":   {"ptypool/statefile"},
 		"cmd/termhost/local":      {"ahp/commandline", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},
 		"cmd/termhost/logs":       {"authz", "ptypool/statefile"},
-		"cmd/termhost/man":        {"ptypool/vt", "sshd/verbs"},
+		"cmd/termhost/man":        {"ptypool/vt", "sshd/verbs/helptext"},
 		"cmd/termhost/mcpproxy":   {"ahp", "cmd/termhost/sshcmd"},
 		"cmd/termhost/notify":     {"ahp", "ahp/host", "ptypool/proctag", "ptypool/statefile"},
 		"cmd/termhost/processors": {"ptypool/ticks"},
@@ -127,7 +130,7 @@ func knowNoSSH() []string {
 // host, also where none runs.
 func outsiders() []string {
 	return []string{
-		"ahp/transport", "ahp/client", "cmd/termhost/acpproxy", "cmd/termhost/local",
+		"ahp/transport", "ahp/client", "cmd/termhost/acpproxy", "cmd/termhost/local", "cmd/termhost/man",
 		"cmd/termhost/mcpproxy", "cmd/termhost/proctable", "cmd/termhost/share", "cmd/termhost/sshcmd",
 	}
 }
@@ -339,6 +342,46 @@ func TestImportsKeepTheServerOutOfTheClient(t *testing.T) {
 			}
 		}
 		follow(from, nil)
+	}
+}
+
+// laptops are the systems besides Linux for which the program is built.
+func laptops() []string { return []string{"darwin", "freebsd"} }
+
+// TestImportsKeepTheHostOnLinux follows the imports of the program where no host
+// runs. What only Linux has is in the host's packages; .ci/cross compiles the rest.
+func TestImportsKeepTheHostOnLinux(t *testing.T) {
+	for _, system := range laptops() {
+		built := build.Context{GOOS: system, GOARCH: "amd64", Compiler: "gc"}
+		direct, first := map[string][]string{}, map[string]string{}
+		for _, s := range sources(t) {
+			dir, name := path.Split(path.Join(moduleRoot, s.path))
+			ok, err := built.MatchFile(dir, name)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, p := range imports(s.ast) {
+				if of, ours := strings.CutPrefix(p, modulePath+"/"); ok && ours && !s.test {
+					direct[s.pkg] = append(direct[s.pkg], of)
+				}
+			}
+		}
+		for pending := []string{"cmd/termhost"}; len(pending) > 0; pending = pending[1:] {
+			for _, p := range direct[pending[0]] {
+				if _, seen := first[p]; seen {
+					continue
+				}
+				first[p], pending = pending[0], append(pending, p)
+				if slices.Contains(serverSide(), ruleOf(p)) {
+					t.Errorf("%s: %s must not reach %s", system, pending[0], p)
+				}
+			}
+		}
+		for _, want := range outsiders() {
+			if _, there := first[want]; !there && want != "cmd/termhost/local" {
+				t.Errorf("%s: the program lacks %s", system, want)
+			}
+		}
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -18,7 +20,7 @@ import (
 	"termhost/ahp/fleet"
 	"termhost/ahp/fleet/roster"
 	"termhost/cmd/termhost/config"
-	"termhost/sshd/verbs"
+	"termhost/sshd/verbs/helptext"
 )
 
 const (
@@ -278,8 +280,8 @@ func fleetJoin(c *call) int {
 
 // fleetHosts has the host that runs list the hosts.
 func fleetHosts(c *call) int {
-	all := verbs.Verbs()
-	i := slices.IndexFunc(all, func(v verbs.Verb) bool { return v.Name == "hosts" })
+	all := verbTable()
+	i := slices.IndexFunc(all, func(v helptext.Verb) bool { return v.Name == "hosts" })
 	c.args = fileFirst(c.args)
 	return c.runVerb(all[i])
 }

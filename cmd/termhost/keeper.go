@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -16,8 +18,6 @@ import (
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/nonce"
 )
-
-const keeperName = "keeper"
 
 // runKeeper keeps the terminals of a state folder until nobody needs it, or supervises a host.
 func runKeeper(c *call) int {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
 	"termhost/ahp/spelling"
-	"termhost/sshd/verbs"
 	"termhost/sshd/verbs/helptext"
 )
 
@@ -26,7 +26,21 @@ type command struct {
 	name  string
 	usage string            // its arguments
 	help  string            // one line
-	run   func(c *call) int // returns the exit code
+	run   func(c *call) int // returns the exit code; nil: no host runs on this system
+}
+
+// Commands that other programs run: the host a keeper, and one for the SSH subsystem sftp.
+const (
+	keeperName     = "keeper"
+	sftpServerName = "sftp-server"
+)
+
+// explanation returns the command's help, and whether it is there on this system.
+func (c command) explanation() string {
+	if c.run == nil {
+		return c.help + " (Linux only)"
+	}
+	return c.help
 }
 
 // commands returns all commands, in the order in which help lists them.
@@ -82,7 +96,8 @@ func ownCommands() []command {
 				"fan-out-50 and fleet. Prints a table, or one of --markdown; --svg draws plots " +
 				"in DIR",
 			benchmark},
-		{"completion", "bash|zsh|fish", "print a shell's completion of these commands", completion},
+		{"completion", "bash|zsh|fish", "print a shell's completion of these commands",
+			printCompletion},
 		{"man", "[TOPIC]",
 			"show the manual page, or what there is to know about a TOPIC, in $PAGER, less or " +
 				"more; into a pipe or a file print its source, that of the page for `man -l -`",
@@ -122,6 +137,9 @@ func run(args []string, std stdio) int {
 	if !ok {
 		return unknownCommand(std, name)
 	}
+	if c.run == nil {
+		return refuse(std, name, rest)
+	}
 	return c.run(&call{command: c, args: rest, std: std})
 }
 
@@ -134,13 +152,33 @@ func commandNamed(name string) (command, bool) {
 	return all[i], true
 }
 
+// linuxOnlyError says that something needs a host on this machine, and that none runs here.
+type linuxOnlyError struct{ what string }
+
+func (e *linuxOnlyError) Error() string {
+	return e.what + " is Linux only: no host runs on " + runtime.GOOS
+}
+
+// refuse refuses a command that needs a host on this machine, and returns the exit code. What the
+// settings of `termhost hooks` call, which a person may have on several machines, does nothing
+// without a terminal of a host: see sayForAgent.
+func refuse(std stdio, name string, args []string) int {
+	if name == "status" && len(args) > 0 && args[0] == "--from" {
+		return exitOK
+	}
+	err := &linuxOnlyError{"termhost " + name}
+	return fail(std, exitFailure, err.Error(), "share, acp, mcp and page reach a host by ssh")
+}
+
 // unknownCommand refuses a command, and returns the exit code.
 func unknownCommand(std stdio, name string) int {
 	var names []string
 	for _, c := range commands() {
-		names = append(names, c.name)
+		if c.run != nil {
+			names = append(names, c.name)
+		}
 	}
-	hint := "termhost help lists the commands"
+	hint := hintUnknown
 	if near := spelling.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
@@ -161,14 +199,13 @@ func help(c *call) int {
 	if !ok {
 		return unknownCommand(c.std, c.args[0])
 	}
+	use := &call{command: about, args: []string{"-h"}, std: c.std}
 	own := func(o command) bool { return o.name == about.name }
-	use := &call{command: about, std: c.std}
-	if slices.ContainsFunc(ownCommands(), own) {
-		use.printUsage()
-		fmt.Fprint(c.std.out, helptext.Text("", "", about.help))
-		return exitOK
+	if !slices.ContainsFunc(ownCommands(), own) {
+		return use.run(use) // a verb explains itself
 	}
-	use.explainVerb()
+	use.printUsage()
+	fmt.Fprint(c.std.out, helptext.Text("", "", about.explanation()))
 	return exitOK
 }
 
@@ -179,13 +216,11 @@ func printHelp(out io.Writer) {
 	list := func(commands []command) {
 		for _, c := range commands {
 			w.WriteString(helptext.Usage("  termhost ", c.name+" "+c.usage))
-			w.WriteString(helptext.Text("      ", "      ", c.help))
+			w.WriteString(helptext.Text("      ", "      ", c.explanation()))
 		}
 	}
 	list(ownCommands())
-	fmt.Fprint(w, "\n"+
-		"On a host of this machine, through its unix socket (behind ssh HOST elsewhere;\n"+
-		"-c FILE, before the rest, names the configuration that it runs with):\n\n")
+	fmt.Fprint(w, "\n"+aboutVerbs)
 	list(hostVerbs())
 	_, _ = io.WriteString(out, w.String())
 }
@@ -242,7 +277,7 @@ func (c *call) parse(fs *flag.FlagSet, operands int) (code int, ok bool) {
 	case errors.Is(err, flag.ErrHelp):
 		return c.printUsage(), false
 	case err != nil:
-		return c.badUsage(verbs.FlagError(fs, err)), false
+		return c.badUsage(helptext.FlagError(fs, err)), false
 	case fs.NArg() > operands:
 		return c.badUsage(fmt.Sprintf("unexpected argument %q", fs.Arg(operands))), false
 	}

@@ -20,9 +20,9 @@ func manual(c *call) int {
 	}
 	var list []man.Command
 	for _, own := range ownCommands() {
-		list = append(list, man.Command{Name: own.name, Usage: own.usage, Help: own.help})
+		list = append(list, man.Command{Name: own.name, Usage: own.usage, Help: own.explanation()})
 	}
-	page := man.Page(version(), list)
+	page := man.Page(version(), list, verbTable())
 	text := page
 	read := func(style man.Style, cols int) string { return man.Read(page, style, cols) }
 	if name := fs.Arg(0); name != "" {

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"termhost/ahp"
 	"termhost/ahp/commandline"
-	"termhost/cmd/termhost/config"
-	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/mcpproxy"
 	"termhost/cmd/termhost/sshcmd"
 )
@@ -40,12 +37,12 @@ func proxyMCP(c *call) int {
 		Notice: func(s string) { fmt.Fprintf(c.std.err, "termhost: note: %s\n", s) }}
 	hint := hintRemote
 	if a.local {
-		conf, err := config.OfRunning(a.file)
+		dial, err := a.localDial(said)
 		if err != nil {
 			return fail(c.std, exitUsage, err.Error(), "")
 		}
 		cfg.Host, hint = "the host", "start it with: termhost serve"
-		cfg.Dial = mcpproxy.Heard(said, a.dialLocal(conf.SocketPath(), said), func() {})
+		cfg.Dial = mcpproxy.Heard(said, dial, func() {})
 	} else {
 		ssh := &sshcmd.Dialer{Target: a.target, Words: a.words(), Stderr: said}
 		// The user may log in at a ControlMaster, with a second factor for instance.
@@ -110,22 +107,6 @@ func (a mcpArgs) line(dir string) string {
 		line += " -C " + commandline.Quote(dir)
 	}
 	return line
-}
-
-// dialLocal returns what connects to the MCP of a host on this machine, through its unix socket.
-func (a mcpArgs) dialLocal(path string, said io.Writer,
-) func(context.Context) (io.ReadWriteCloser, error) {
-	return func(context.Context) (io.ReadWriteCloser, error) {
-		client, err := local.Dial(path)
-		if err != nil {
-			return nil, err
-		}
-		dir, err := os.Getwd()
-		if err != nil { // it is gone
-			dir = ""
-		}
-		return client.Open(a.line(dir), said)
-	}
 }
 
 // signalError is the cause of a context that a signal has ended.

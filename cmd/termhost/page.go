@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,13 +8,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"strings"
 	"syscall"
 
 	"termhost/ahp"
 	"termhost/ahp/commandline"
-	"termhost/cmd/termhost/config"
-	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/sshcmd"
 )
 
@@ -78,30 +74,6 @@ func (a pageArgs) verb(flags ...string) string {
 		words = append(words, "--role", a.role)
 	}
 	return commandline.Join(append(words, a.names...))
-}
-
-// openLocal opens the page of a host on this machine, which listens for browsers itself.
-func (a pageArgs) openLocal(std stdio) int {
-	cfg, err := config.Load(a.file)
-	if err != nil {
-		return fail(std, exitUsage, err.Error(), "")
-	}
-	client, err := local.Dial(cfg.SocketPath())
-	if err != nil {
-		return fail(std, exitFailure, err.Error(), hintLocal)
-	}
-	defer client.Close()
-	var url, told bytes.Buffer
-	status, err := client.Run(local.Command{Line: a.verb(), Out: &url, Err: &told})
-	switch {
-	case err != nil:
-		return fail(std, exitFailure, err.Error(), "")
-	case status != exitOK:
-		_, _ = std.err.Write(told.Bytes())
-		return status
-	}
-	show(std, strings.TrimSpace(url.String()))
-	return exitOK
 }
 
 // openFar opens the page of a host that ssh reaches, through a port of this machine that is

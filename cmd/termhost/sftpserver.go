@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -5,9 +7,6 @@ import (
 
 	"termhost/sshd/files"
 )
-
-// sftpServerName is the command that the host runs for the SSH subsystem sftp.
-const sftpServerName = "sftp-server"
 
 // sftpServer serves files on standard input and output.
 func sftpServer(c *call) int {

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -11,14 +13,14 @@ import (
 	"termhost/ahp/host"
 	"termhost/cmd/termhost/hooks"
 	"termhost/cmd/termhost/local"
-	"termhost/sshd/verbs"
+	"termhost/sshd/verbs/helptext"
 )
 
 // sayStatus is `termhost status`: the verb of that name and, without a NAME inside a terminal, what
 // the terminal's program says of itself.
 func sayStatus(c *call) int {
-	i := slices.IndexFunc(verbs.Verbs(), func(v verbs.Verb) bool { return v.Name == c.name })
-	verb := verbs.Verbs()[i]
+	i := slices.IndexFunc(verbTable(), func(v helptext.Verb) bool { return v.Name == c.name })
+	verb := verbTable()[i]
 	if len(c.args) > 0 && isHelp(c.args[0]) {
 		return c.printUsage()
 	}

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -10,13 +12,26 @@ import (
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/local"
 	"termhost/sshd/verbs"
+	"termhost/sshd/verbs/helptext"
 )
+
+const (
+	// hintUnknown is the hint for an unknown command.
+	hintUnknown = "termhost help lists the commands"
+	// aboutVerbs stands above the verbs in help.
+	aboutVerbs = "On a host of this machine, through its unix socket " +
+		"(behind ssh HOST elsewhere;\n" +
+		"-c FILE, before the rest, names the configuration that it runs with):\n\n"
+)
+
+// verbTable returns the verbs of a host.
+func verbTable() []helptext.Verb { return verbs.Verbs() }
 
 // hostVerbs returns, as commands of this program, the verbs that people type behind `ssh HOST`.
 // What this program does itself is not among them.
 func hostVerbs() []command {
 	var all []command
-	for _, v := range verbs.Verbs() {
+	for _, v := range verbTable() {
 		own := func(c command) bool { return c.name == v.Name }
 		if !slices.ContainsFunc(ownCommands(), own) {
 			run, usage := func(c *call) int { return c.runVerb(v) }, v.Usage
@@ -33,7 +48,7 @@ func hostVerbs() []command {
 }
 
 // ownFlags returns the flags of a verb that are for this program.
-func ownFlags(verb string) []verbs.Flag {
+func ownFlags(verb string) []helptext.Flag {
 	if verb != attachName {
 		return nil
 	}
@@ -45,7 +60,7 @@ func (c *call) explainVerb() { verbs.WriteHelp(c.std.out, c.name, ownFlags(c.nam
 
 // runVerb has a host on this machine run a verb, through its unix socket. That needs no key: only
 // the user who runs the host can use the socket.
-func (c *call) runVerb(verb verbs.Verb) int {
+func (c *call) runVerb(verb helptext.Verb) int {
 	if len(c.args) > 0 && isHelp(c.args[0]) {
 		c.explainVerb()
 		return exitOK
@@ -67,7 +82,7 @@ func (c *call) runVerb(verb verbs.Verb) int {
 }
 
 // hostCommand returns a verb with its arguments, for a host to run.
-func (c *call) hostCommand(verb verbs.Verb, args []string, file string) local.Command {
+func (c *call) hostCommand(verb helptext.Verb, args []string, file string) local.Command {
 	return local.Command{
 		Line:     commandline.Join(slices.Concat([]string{verb.Name}, args)),
 		Terminal: verb.UsesTerminal(args),

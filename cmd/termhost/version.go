@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-
-	"termhost/ahp/journal"
-	"termhost/ptypool/keeper"
 )
 
 // release is the version of a release, such as v1.2.3, and revision the commit that it was built
@@ -56,19 +53,24 @@ type versionInfo struct {
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
+	hostFormats
+}
+
+// hostFormats are the formats of what hosts keep. They are 0 where no host runs.
+type hostFormats struct {
 	// StateFormat is the format of the state folder. A host refuses to start on a later one.
-	StateFormat int `json:"stateFormat"`
+	StateFormat int `json:"stateFormat,omitempty"`
 	// KeeperProtocol is what this program speaks as host and as keeper; it understands others from
 	// KeeperOldest on.
-	KeeperProtocol int `json:"keeperProtocol"`
-	KeeperOldest   int `json:"keeperOldest"`
+	KeeperProtocol int `json:"keeperProtocol,omitempty"`
+	KeeperOldest   int `json:"keeperOldest,omitempty"`
 }
 
 func describeVersion() versionInfo {
 	v := versionInfo{
 		Version: version(), Revision: revision,
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		StateFormat: journal.Format, KeeperProtocol: keeper.Protocol, KeeperOldest: keeper.Oldest,
+		hostFormats: formats(),
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && v.Revision == "" {
 		v.Revision, v.Modified = stampedCommit(info)

@@ -8,6 +8,7 @@ import (
 
 	"termhost/ahp/commandline"
 	"termhost/ahp/host"
+	"termhost/sshd/verbs/helptext"
 )
 
 // cut reports whether the peer's connection is being ended, or its streams have ended.
@@ -78,7 +79,7 @@ func whyLost(why error) string {
 // again returns the peer's command line, for the peer to repeat.
 func (v *invocation) again() string {
 	text := "ssh HOST " + v.verb.name
-	if (v.verb.terminal || looks(v.verb.name, v.words)) && v.onTerminal() {
+	if (v.verb.terminal || helptext.Looks(v.verb.name, v.words)) && v.onTerminal() {
 		text = "ssh -t HOST " + v.verb.name
 	}
 	line := ""

@@ -5,13 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"termhost/ahp/history"
 	"termhost/ahp/host"
+	"termhost/sshd/verbs/helptext"
 )
 
 // Flags and other words may come in any order, up to "--", behind which nothing is a flag. A
@@ -113,47 +113,13 @@ func (v *invocation) flagsAtHead(words []string) (rest []string, status int, don
 	case errors.Is(err, flag.ErrHelp):
 		return nil, v.helpOf(v.verb.name), true
 	case err != nil:
-		status = v.misused("%s", host.Printable(FlagError(v.fs, err)))
-		if v.Carried != "" && strings.HasPrefix(err.Error(), undefinedFlag) {
+		status = v.misused("%s", host.Printable(helptext.FlagError(v.fs, err)))
+		if v.Carried != "" && strings.HasPrefix(err.Error(), helptext.UndefinedFlag) {
 			fmt.Fprintf(v.stderr, "hint: %s, which may be older than the door's\n", v.runs())
 		}
 		return nil, status, true
 	}
 	return v.fs.Args(), StatusOK, false
-}
-
-// FlagError returns the text of an error of fs.Parse, with flags as people write them, and which
-// flag was meant instead of an unknown one, if there is a similar one.
-func FlagError(fs *flag.FlagSet, err error) string {
-	text := err.Error()
-	at := flagInError.FindStringSubmatchIndex(text)
-	if at == nil {
-		return text
-	}
-	name, meant := text[at[2]:at[3]], ""
-	if strings.HasPrefix(text, undefinedFlag) {
-		fs.VisitAll(func(f *flag.Flag) {
-			if meant == "" && near(f.Name, name) {
-				meant = " (did you mean " + Dashed(f.Name) + "?)"
-			}
-		})
-	}
-	return text[:at[2]-len("-")] + Dashed(name) + text[at[3]:] + meant
-}
-
-const undefinedFlag = "flag provided but not defined: "
-
-// flagInError matches the beginning of an error of package flag, up to the flag's name, which it
-// captures.
-var flagInError = regexp.MustCompile(`^(?:` + undefinedFlag + `|flag needs an argument: |` +
-	`invalid (?:boolean )?value "(?:[^"\\]|\\.)*" for (?:flag )?)-([^:]+)`)
-
-// Dashed returns a flag as people write it: -c, --json.
-func Dashed(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
 }
 
 // counted sets v.args, unless there are too few or too many.

@@ -24,15 +24,15 @@ func TestUsageNamesEveryFlagAndNoOther(t *testing.T) {
 		}
 		fs.VisitAll(func(f *flag.Flag) {
 			if !in[f.Name] {
-				t.Errorf("%s: %s is not in its usage", c.name, dashed(f.Name))
+				t.Errorf("%s: %s is not in its usage", c.name, helptext.Dashed(f.Name))
 			}
 			if f.Usage == "" {
-				t.Errorf("%s: %s has no help", c.name, dashed(f.Name))
+				t.Errorf("%s: %s has no help", c.name, helptext.Dashed(f.Name))
 			}
 			delete(in, f.Name)
 		})
 		for name := range in {
-			t.Errorf("%s: its usage has %s, which is no flag", c.name, dashed(name))
+			t.Errorf("%s: its usage has %s, which is no flag", c.name, helptext.Dashed(name))
 		}
 	}
 }

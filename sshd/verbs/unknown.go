@@ -7,6 +7,7 @@ import (
 
 	"termhost/ahp/commandline"
 	"termhost/ahp/host"
+	"termhost/ahp/spelling"
 )
 
 // unknown refuses a command that termhost does not have. Clients that send commands of their own,
@@ -82,7 +83,7 @@ func meantBy(word string) string {
 	begins := ""
 	for _, c := range table() {
 		switch {
-		case near(c.name, word):
+		case spelling.Near(c.name, word):
 			return c.name
 		case begins == "" && len(word) > 1 && strings.HasPrefix(c.name, word):
 			begins = c.name
@@ -119,17 +120,4 @@ func clipped(s string) string {
 		return string(r[:most]) + "..."
 	}
 	return s
-}
-
-// near reports whether word is name with one letter wrong, missing, added, or two swapped.
-func near(name, word string) bool {
-	a, b := name, word
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
-	return max(len(name), len(word)) > 2 && word != "" && (len(a) <= 1 && len(b) <= 1 || swapped)
 }

@@ -94,17 +94,17 @@ func (v *invocation) verbsOf(g group) (list []verb) {
 
 // explained returns the verb's usage, flags and examples, in lines that told has adapted to the
 // peer. own are flags that the peer's program adds.
-func (c verb) explained(told func(string) string, own ...Flag) string {
+func (c verb) explained(told func(string) string, own ...helptext.Flag) string {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	c.define(flags)
 	var b strings.Builder
 	for _, f := range own {
-		c.usage = "[" + f.shapes() + "] " + c.usage
+		c.usage = "[" + f.Shapes() + "] " + c.usage
 	}
 	b.WriteString(helptext.Usage("usage: ", told(c.synopsis())))
 	b.WriteString(helptext.Text("", "", told(c.help)))
 	for _, f := range append(own, flagsOf(flags)...) {
-		first := fmt.Sprintf("  %-*s  ", flagColumn, f.shapes())
+		first := fmt.Sprintf("  %-*s  ", flagColumn, f.Shapes())
 		b.WriteString(helptext.Text(first, strings.Repeat(" ", len(first)), told(f.Help)))
 	}
 	if who := c.who(); who != "" {
@@ -119,11 +119,3 @@ func (c verb) explained(told func(string) string, own ...Flag) string {
 
 // flagColumn is the width of the flags' column, in cells: the longest flag's.
 const flagColumn = len("--match REGEX")
-
-// dashed writes a flag as people do: -n, --json.
-func dashed(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
-}

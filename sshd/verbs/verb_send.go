@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"termhost/ahp/host"
+	"termhost/ahp/spelling"
 	"termhost/ptypool/keyboard"
 )
 
@@ -161,7 +162,7 @@ func (v *invocation) typingFlags(words []string) (status int, done bool) {
 
 // nearFlag reports whether one of the verb's flags may be meant by a name.
 func (v *invocation) nearFlag(name string) (found bool) {
-	v.fs.VisitAll(func(f *flag.Flag) { found = found || near(f.Name, name) })
+	v.fs.VisitAll(func(f *flag.Flag) { found = found || spelling.Near(f.Name, name) })
 	return found
 }
 

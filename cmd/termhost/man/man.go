@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"termhost/sshd/verbs"
+	"termhost/sshd/verbs/helptext"
 )
 
 // manualText is the manual page without its tables, in the language of man(7). Page replaces the
@@ -49,8 +49,8 @@ func Topic(name string) string {
 type Command struct{ Name, Usage, Help string }
 
 // Page returns the manual page, in the language of man(7). It lists commands, the verbs of a host
-// and the topics.
-func Page(version string, commands []Command) string {
+// and the topics. Without verbs it says where they are explained.
+func Page(version string, commands []Command, verbs []helptext.Verb) string {
 	w := new(strings.Builder)
 	for line := range strings.Lines(manualText) {
 		switch line {
@@ -59,8 +59,11 @@ func Page(version string, commands []Command) string {
 				entry(w, "termhost "+c.Name, c.Usage, c.Help)
 			}
 		case "@VERBS\n":
-			for _, v := range verbs.Verbs() {
+			for _, v := range verbs {
 				verbEntry(w, v)
+			}
+			if len(verbs) == 0 {
+				entry(w, "ssh HOST help", "[VERB]", "lists what HOST can do, or explains a verb")
 			}
 		case "@TOPICS\n":
 			names, titles := Topics()
@@ -81,7 +84,7 @@ func entry(w io.Writer, name, usage, help string) {
 }
 
 // verbEntry writes a verb with its flags, roles and examples.
-func verbEntry(w io.Writer, v verbs.Verb) {
+func verbEntry(w io.Writer, v helptext.Verb) {
 	entry(w, v.Name, v.Usage, v.Help)
 	if v.Roles != "" {
 		fmt.Fprintf(w, "(for %s)\n", roff(v.Roles))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"termhost/ptypool/vt/width"
+	"termhost/sshd/verbs"
 )
 
 // overstruck matches a bold character as pagers know it.
@@ -13,7 +14,7 @@ var overstruck = regexp.MustCompile(`(.)\x08(.)`)
 
 // thePage is the page with one command.
 func thePage() string {
-	return Page("1.2", []Command{{"serve", "[-c FILE]", `a \ and "quotes"`}})
+	return Page("1.2", []Command{{"serve", "[-c FILE]", `a \ and "quotes"`}}, verbs.Verbs())
 }
 
 // Topics are read without the signs of Markdown, in lines that fit, but for code.
