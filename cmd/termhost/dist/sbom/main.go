@@ -1,10 +1,10 @@
 // Command sbom prints what a binary of termhost is made of, as SPDX 2.3 in JSON: Go's standard
 // library, the modules that the linker has put into it, and what the page has from npm.
 //
-//	sbom -version v1.2.3 -arch amd64 -page package.json BINARY
+//	sbom -version v1.2.3 -page package.json BINARY
 //
-// It prints the same for the same binary, and refuses one that needs a dynamic linker: releases are
-// static. SOURCE_DATE_EPOCH is the document's time.
+// It prints the same for the same binary, and refuses one that needs a dynamic linker, but on
+// macOS: releases are static. SOURCE_DATE_EPOCH is the document's time.
 package main
 
 import (
@@ -83,14 +83,13 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("sbom: ")
 	version := flag.String("version", "", "of termhost")
-	arch := flag.String("arch", "", "that the binary is for")
 	page := flag.String("page", "", "the page's `package.json`")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	d, err := describe(flag.Arg(0), *version, *arch, *page)
+	d, err := describe(flag.Arg(0), *version, *page)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -102,7 +101,7 @@ func main() {
 }
 
 // describe returns what a binary of termhost is made of.
-func describe(binary, version, arch, page string) (*document, error) {
+func describe(binary, version, page string) (*document, error) {
 	if err := isStatic(binary); err != nil {
 		return nil, fmt.Errorf("%s: %w", binary, err)
 	}
@@ -114,6 +113,7 @@ func describe(binary, version, arch, page string) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
+	system, arch := setting(info, "GOOS"), setting(info, "GOARCH")
 	npm, err := npmPackages(page)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func describe(binary, version, arch, page string) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("termhost-%s-linux-%s", strings.TrimPrefix(version, "v"), arch)
+	name := fmt.Sprintf("termhost-%s-%s-%s", strings.TrimPrefix(version, "v"), system, arch)
 	d := &document{
 		Version: "SPDX-2.3", DataLicense: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: name,
 		Namespace: "https://spdx.org/spdxdocs/" + name + "-" + sum,
@@ -143,6 +143,16 @@ func describe(binary, version, arch, page string) (*document, error) {
 		d.contain(self.ID, newComponent(name, npm[name]), url)
 	}
 	return d, nil
+}
+
+// setting returns one of the settings that a binary was built with; "": it is not known.
+func setting(info *debug.BuildInfo, key string) string {
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 // newComponent returns a library. Its licence is not looked into: the packages have its text.
@@ -181,6 +191,10 @@ func replaced(m *debug.Module) *debug.Module {
 // isStatic returns an error for a binary that names a dynamic linker.
 func isStatic(path string) error {
 	f, err := elf.Open(path)
+	var format *elf.FormatError
+	if errors.As(err, &format) {
+		return nil // it is for macOS, where all programs need the system's library
+	}
 	if err != nil {
 		return err
 	}
