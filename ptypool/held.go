@@ -101,8 +101,8 @@ func (t *Term) HoldBy(g Gate) { t.held.gate = g }
 // until the program reads. ErrInputFull: p does not fit among the held input either: see HeldRoom.
 //
 // A character that the terminal turns into a signal goes to the program at once, as with Input, and
-// what is held before it is dropped. So does the end of input (ctrl-D), but in its turn. If lines of
-// p are before the character, all of p is refused with ErrInterrupted.
+// what is held before it is dropped. So does the end of input (ctrl-D), but in its turn. If lines
+// of p are before the character, all of p is refused with ErrInterrupted.
 func (t *Term) InputShown(p []byte) error {
 	if err := t.takesKeys(); err != nil {
 		return err

@@ -104,9 +104,9 @@ func (h *heldQueue) lineFits(line Line, p []byte, flushed bool) error {
 	return nil
 }
 
-// laterLinesFit is lineFits while the program edits lines itself. Nobody knows how the next one will
-// have the terminal edit them: of what has both, \n alone may end lines, and ^V may quote or not.
-// Nothing makes a line shorter.
+// laterLinesFit is lineFits while the program edits lines itself. Nobody knows how the next one
+// will have the terminal edit them: of what has both, \n alone may end lines, and ^V may quote or
+// not. Nothing makes a line shorter.
 func (h *heldQueue) laterLinesFit(line Line, p []byte, flushed bool) error {
 	if !flushed {
 		p = slices.Concat(h.buf, p)

@@ -126,9 +126,10 @@ var (
 var errLongLine = &authz.Denied{Verb: authz.Input, Rule: "the terminal keeps 4095 bytes " +
 	"of a line and would drop the rest: nothing was typed; break the line, or send a file"}
 
-// errInterrupts refuses input of which the terminal would drop a part: see [ptypool.ErrInterrupted].
-var errInterrupts = &authz.Denied{Verb: authz.Input, Rule: "an interrupt (such as ^C) drops what is " +
-	"typed before it: nothing was typed; send the interrupt by itself, and then the rest"}
+// errInterrupts refuses input of which the terminal would drop a part: see
+// [ptypool.ErrInterrupted].
+var errInterrupts = &authz.Denied{Verb: authz.Input, Rule: "an interrupt (such as ^C) drops " +
+	"what is typed before it: nothing was typed; send the interrupt by itself, and then the rest"}
 
 // errLongAhead is errLongLine for what waited until the program reads, of which a part was typed.
 var errLongAhead = &authz.Denied{Verb: authz.Input, Rule: "the terminal keeps 4095 bytes of a " +

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// PasteBegin comes before what is pasted where the program has asked for that, and pasteEnd behind it
-// (xterm ctlseqs, "Bracketed Paste Mode").
+// PasteBegin comes before what is pasted where the program has asked for that, and pasteEnd behind
+// it (xterm ctlseqs, "Bracketed Paste Mode").
 const (
 	PasteBegin = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
