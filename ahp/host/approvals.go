@@ -173,7 +173,8 @@ type Starting struct {
 	held     *heldInput              // its place among the held inputs
 	decided  chan error              // gets, once, why it was not started; nil: it was
 
-	over bool // somebody has decided; guarded by the Term's lock
+	// Guarded by the Term's lock: somebody has decided, and it was started.
+	over, begun bool
 }
 
 var (

@@ -112,7 +112,7 @@ func (s *Starting) approved() error {
 	if s.over {
 		return ErrExited
 	}
-	s.over = true
+	s.over, s.begun = true, true
 	if t.Piped() {
 		t.approvals.on = false // nobody types into it
 	}
@@ -120,11 +120,21 @@ func (s *Starting) approved() error {
 	note := t.log.describe()
 	t.warn(t.log.journal.Describe(note, t.host.now())) // first: what runs must not seem held
 	if err := s.begin(note.Encode()); err != nil {
-		s.over = false
+		s.over, s.begun = false, false
 		return err
 	}
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Program = ahp.LineBeginning(t.programLocked()) })
 	t.waiting.noteActivity()
 	return nil
+}
+
+// programLocked returns [Info.Program]. What nobody has approved is for those who may. The Term's
+// lock is held.
+func (t *Terminal) programLocked() string {
+	if s := t.approvals.starting; s != nil && !s.begun {
+		return ""
+	}
+	return t.origin.program
 }
 
 // settled ends the terminal unless the program was started, and wakes Wait. The Term's lock is

@@ -132,7 +132,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	want, wanted := t.attention.wants(p)
 	status := t.status.now
 	recording, quiet := t.recorder.recording != nil, t.waiting.quiet.on
-	printed := t.waiting.quiet.printed
+	printed, program := t.waiting.quiet.printed, t.programLocked()
 	guardedWhy := t.approvals.onWhy
 	var askedBy []string
 	for _, k := range t.keyboard.requests {
@@ -154,7 +154,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 		Holder: holder.text(), Mine: holder.yours(p),
 		Stopped: s.Termhost.Stopped, StoppedBy: Printable(s.Termhost.StoppedBy),
 		Progress:  s.Termhost.Progress,
-		HeldSince: heldSince, HeldBy: holder.principal, Program: t.origin.program,
+		HeldSince: heldSince, HeldBy: holder.principal, Program: program,
 	}
 	if s.LastCommand != nil {
 		info.LastCommand = history.NewCommand(s.LastCommand)

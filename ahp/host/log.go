@@ -221,7 +221,7 @@ func (l *terminalLog) describe() *journal.Description {
 		Proof: t.origin.proof, Boot: t.host.boot, URI: t.uri, Created: t.origin.created,
 		Name: t.Name(), Former: t.naming.Load().former,
 		Creator: t.origin.creator, CreatedBy: t.origin.createdBy, Transient: t.life.transient,
-		Forced: t.origin.forced, Program: t.origin.program,
+		Forced: t.origin.forced, Program: t.programLocked(),
 		Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
 		Labels: t.Labels(), Guarded: t.approvals.on, GuardedWhy: t.approvals.onWhy,
 		Unstarted: t.approvals.unstarted(),

@@ -51,7 +51,7 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	h.guardNewLocked(t, o, keyboard)
 	st.Termhost.Guarded, st.Termhost.Holder = t.approvals.on, t.keyboard.holder.text()
 	st.Termhost.Name, st.Termhost.Labels = t.otherName(), o.Labels
-	st.Termhost.Program = ahp.LineBeginning(t.origin.program)
+	st.Termhost.Program = ahp.LineBeginning(t.programLocked())
 	t.labels.Store(&o.Labels)
 	ch, err := h.store.Add(t.uri, st)
 	if errors.Is(err, store.ErrExists) {

@@ -210,11 +210,13 @@ func TestASubscriptionEndsWithItsTerminal(t *testing.T) {
 			for len(guests) > 0 {
 				<-guests
 			}
-			for i := range 2 {
+			const updated = 10
+			for i := range updated {
 				hosttest.Check(t, conn.Send(t.Context(), second, fmt.Appendf(nil, "%d\n", i)))
 				slowtest.Receive(t, "an update of the other", owners)
 			}
-			if g.session.Ping(t.Context(), nil) != nil || len(guests) > 1 { // one of the first's end
+			// What the first's end has caused may come late.
+			if g.session.Ping(t.Context(), nil) != nil || len(guests) > updated/2 {
 				t.Errorf("%s, renamed: %v: the guest is told %d times", version, renamed, len(guests))
 			}
 		}
