@@ -12,10 +12,10 @@ func TestTmuxsControlModeSaysWhatItIs(t *testing.T) {
 	slowtest.Programs(t, "tmux")
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, `new -n work -- echo ready; tmux -S "$HOME/socket" `+
-		`-f /dev/null -CC new "exec sleep 90"; tmux -S "$HOME/socket" kill-server; exec cat`)
+		`-f /dev/null -CC new "exec sleep 90"; tmux -S "$HOME/socket" kill-server; echo it is over; exec cat`)
 	p.sees("termhost: tmux -CC is for iTerm2 alone: Enter ends it")
 	p.typeIn("\r")
-	p.sees("%exit")
+	p.sees("it is over")
 	p.typeIn("typed\r")
 	p.sees("typed")
 }

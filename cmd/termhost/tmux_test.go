@@ -210,10 +210,10 @@ func TestAttachAfterMuchOutput(t *testing.T) {
 	attached.sees("THE END")
 	attached.keys("live", "Enter")
 	attached.sees("THE END\nlive\nlive")
-	shown, peeked := attached.text(), w.ssh("peek", "work")
-	if strings.TrimRight(shown, "\n") != strings.TrimRight(peeked, "\n") {
-		t.Errorf("the viewer sees\n%s\nthe host\n%s", shown, peeked)
-	}
+	peeked := strings.TrimRight(w.ssh("peek", "work"), "\n")
+	// On a busy machine a notice says for a while how many of the lines above were sent.
+	w.await("the viewer sees what the host does", "^"+regexp.QuoteMeta(peeked)+"$",
+		func() string { return strings.TrimRight(attached.text(), "\n") })
 }
 
 // TestInterruptDuringAFlood checks that Ctrl-C ends a flood and the prompt appears.

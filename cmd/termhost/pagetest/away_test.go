@@ -180,7 +180,7 @@ func TestPeopleAgentsAndAPhoneAtOnce(t *testing.T) {
 	hosttest.Check(t, <-answer)
 	ssh.shows(t, me+"/page")
 	out, err := exec.Command("ssh", append(bob, "approve", "deploy", "@1")...).CombinedOutput()
-	if want := "@1 is not held in deploy: it was approved by " + me + "/page"; err == nil || !strings.Contains(string(out), want) {
+	if want := "@1 is not waiting for an answer in deploy: it was approved by " + me + "/page"; err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("the second yes is told %q, want %s", out, want)
 	}
 	phone.until(list + `.includes('group=shop')`)
