@@ -76,7 +76,7 @@ func wants(w *town, home *box, name string) {
 	}
 	hosttest.Eventually(w.t, name+" wants somebody", func() bool {
 		out, _ := home.run("ls --waiting")
-		return strings.Contains(out, name[strings.IndexByte(name, '/')+1:])
+		return lists(out, name)
 	})
 }
 

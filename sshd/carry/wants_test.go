@@ -2,6 +2,7 @@ package carry_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,8 +19,20 @@ func settles(home *box, name string) {
 	}
 	hosttest.Eventually(home.w.t, name+" wants nobody", func() bool {
 		out, _ := home.run("ls --waiting")
-		return !strings.Contains(out, name[strings.IndexByte(name, '/')+1:])
+		return !lists(out, name)
 	})
+}
+
+// lists says whether ls has printed a row for a terminal, HOST/NAME, on the door or elsewhere.
+func lists(out, name string) bool {
+	on, terminal, _ := strings.Cut(name, "/")
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) >= 2 && (f[0] == name || slices.Contains(f[:2], on) && slices.Contains(f[:2], terminal)) {
+			return true
+		}
+	}
+	return false
 }
 
 // counts waits until the title of a person's terminal says how many want them.
