@@ -89,14 +89,15 @@ func (t *Term) Whole(p []byte) error {
 // flushed: all that was typed before is dropped first. mu is held.
 func (h *heldQueue) lineFits(line Line, p []byte, flushed bool) error {
 	h.in.mu.Lock()
-	defer h.in.mu.Unlock()
-	keys := h.in.to.LineKeys()
-	if !keys.edits {
+	keys, before := h.in.to.LineKeys(), h.in.line
+	h.in.mu.Unlock()
+	switch {
+	case !keys.edits:
 		return h.laterLinesFit(line, p, flushed)
-	}
-	var before unfinished
-	if !flushed {
-		before, _ = keys.add(h.in.line, h.buf)
+	case flushed:
+		before = unfinished{}
+	default:
+		before, _ = keys.add(before, h.buf)
 	}
 	if _, fits := keys.add(before, p); !fits {
 		return ErrLineTooLong
