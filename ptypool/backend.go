@@ -69,9 +69,9 @@ type programInput interface {
 	// error when it accepts no more. It does not retain p.
 	Write(p []byte) (n int, err error)
 	// SignalChars returns the characters that the terminal turns into signals right now (VINTR,
-	// VQUIT and VSUSP of termios(3)). It is "" without a terminal, when the terminal does not turn
-	// them into signals, or when it does not flush its input on a signal (NOFLSH).
-	SignalChars() string
+	// VQUIT and VSUSP of termios(3)). There are none without a terminal, when the terminal does not
+	// turn them into signals, or when it does not flush its input on a signal (NOFLSH).
+	SignalChars() signalChars
 	// LineKeys returns the characters by which the terminal edits lines now; the zero value: it
 	// does not.
 	LineKeys() lineKeys
@@ -86,9 +86,9 @@ type programInput interface {
 	// Stopped reports whether the output is stopped. It is false if that is unknown, or if there is
 	// output that was not read yet.
 	Stopped() bool
-	// Interrupt drops input that was written but not read yet, and then delivers char, one of
+	// Interrupt drops input that was written but not read yet, and then delivers chars, of
 	// SignalChars, even to a program that does not read.
-	Interrupt(char byte) error
+	Interrupt(chars []byte) error
 	// DiscardInput drops input that was written but not read yet.
 	DiscardInput() error
 }

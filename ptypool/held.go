@@ -154,22 +154,23 @@ func (h *heldQueue) put(p []byte, bound bool) error {
 		_, err := h.in.put(p, true)
 		return err
 	}
-	line, signal, err := h.in.lineFor(p)
+	line, signals, err := h.in.lineFor()
 	if err != nil {
 		return err
 	}
-	rest := p[signal+1:]
-	if signal > 0 && dropsLines(p[:signal]) {
+	from, end := signals.last(p)
+	dropped, interrupts, rest := p[:from], p[from:end], p[end:]
+	if dropsLines(dropped) {
 		return ErrInterrupted
 	}
-	if err := h.lineFits(line, rest, signal >= 0); err != nil {
+	if err := h.lineFits(line, rest, len(interrupts) > 0); err != nil {
 		return err
 	}
 	switch {
-	case signal >= 0 && len(rest) > heldLimit:
+	case len(interrupts) > 0 && len(rest) > heldLimit:
 		return ErrInputFull
-	case signal >= 0:
-		if _, err := h.in.put(p[signal:signal+1], true); err != nil {
+	case len(interrupts) > 0:
+		if _, err := h.in.put(interrupts, true); err != nil {
 			return err
 		}
 		h.drop()

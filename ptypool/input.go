@@ -135,41 +135,38 @@ func (q *inputQueue) put(p []byte, shown bool) (interrupted bool, err error) {
 		return false, ErrExited
 	}
 	q.puts++
-	queued, char := q.queued(), q.signalChar(p)
-	if char >= 0 {
-		queued = 0 // the interrupt drops it, and what precedes char in p
-	}
-	before := q.line
-	if char >= 0 {
-		before = unfinished{}
+	queued, before := q.queued(), q.line
+	from, end := q.interrupts(p)
+	interrupts, p := p[from:end], p[end:]
+	if interrupted = len(interrupts) > 0; interrupted {
+		queued, before = 0, unfinished{} // the interrupt drops them
 	}
 	keys := q.to.LineKeys()
-	line, fits := keys.add(before, p[char+1:])
+	line, fits := keys.add(before, p)
 	switch {
 	case !fits:
 		return false, ErrLineTooLong
-	case queued+len(p)-(char+1) > q.limit:
+	case queued+len(p) > q.limit:
 		return false, ErrInputFull
 	}
-	if char >= 0 {
-		if err := q.to.Interrupt(p[char]); err != nil {
+	if interrupted {
+		if err := q.to.Interrupt(interrupts); err != nil {
 			return false, err
 		}
 		q.written = unfinished{} // the terminal has flushed it
 		q.drop()
-		p = p[char+1:]
 	}
 	q.line = line
 	if q.queued() == 0 {
 		n, err := q.to.Write(p)
 		if err != nil {
-			return char >= 0, err
+			return interrupted, err
 		}
 		q.written, _ = keys.add(q.written, p[:n])
 		p = p[n:]
 	}
 	if len(p) == 0 {
-		return char >= 0, nil
+		return interrupted, nil
 	}
 	q.buf = append(q.buf, p...)
 	if shown {
@@ -179,19 +176,18 @@ func (q *inputQueue) put(p []byte, shown bool) (interrupted bool, err error) {
 		q.writing = true
 		q.writer.Go(q.write)
 	}
-	return char >= 0, nil
+	return interrupted, nil
 }
 
-// lineFor returns how the terminal reads, and the index of the last byte of p that it turns into a
-// signal; -1: none.
-func (q *inputQueue) lineFor(p []byte) (line Line, signal int, err error) {
+// lineFor returns how the terminal reads, and the characters that it turns into signals.
+func (q *inputQueue) lineFor() (line Line, signals signalChars, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return line, -1, ErrExited
+		return line, nil, ErrExited
 	}
 	line, err = q.to.Line()
-	return line, q.signalChar(p), err
+	return line, q.to.SignalChars(), err
 }
 
 // ready reports whether the program has read all that was typed. If it has, the next line may be
@@ -229,15 +225,27 @@ func (q *inputQueue) hand(p []byte, line Line, puts uint64, still func() bool) (
 	return n, true
 }
 
-// signalChar returns the index of the last byte of p that the terminal turns into a signal; -1:
-// none. It does not read the terminal's settings for plain text, unless p has to wait behind other
-// input anyway.
-func (q *inputQueue) signalChar(p []byte) int {
-	control := func(c byte) bool { return c < ' ' || c == 0x7f }
-	if q.queued() == 0 && !slices.ContainsFunc(p, control) {
-		return -1
+// interrupts is signalChars.last of the terminal's. It does not read the terminal's settings for
+// plain text, unless p has to wait behind other input anyway.
+func (q *inputQueue) interrupts(p []byte) (from, end int) {
+	special := func(c byte) bool { return c < ' ' || c >= 0x7f }
+	if q.queued() == 0 && !slices.ContainsFunc(p, special) {
+		return 0, 0
 	}
-	return bytes.LastIndexAny(p, q.to.SignalChars())
+	return q.to.SignalChars().last(p)
+}
+
+// signalChars are characters that a terminal turns into signals.
+type signalChars []byte
+
+// last returns where the last of them in p, p[from:end], with those right before it, are; 0, 0:
+// nowhere.
+func (s signalChars) last(p []byte) (from, end int) {
+	for end = len(p); end > 0 && bytes.IndexByte(s, p[end-1]) < 0; end-- {
+	}
+	for from = end; from > 0 && bytes.IndexByte(s, p[from-1]) >= 0; from-- {
+	}
+	return from, end
 }
 
 // write is the writer goroutine: it feeds the queue to the program until it is empty or the

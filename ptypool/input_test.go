@@ -134,6 +134,8 @@ func TestTheInterruptCharacterJumpsABacklog(t *testing.T) {
 		{"-icanon -echo", "abc\x03", syscall.SIGINT},
 		{"-icanon", "\x1c", syscall.SIGQUIT},
 		{"-icanon intr ^X", "\x18", syscall.SIGINT},
+		{"istrip", "\u0083", syscall.SIGINT},
+		{"-icanon istrip", "\x9c", syscall.SIGQUIT},
 	} {
 		t.Run(fmt.Sprintf("%s %q", c.mode, c.keys), func(t *testing.T) {
 			p := newPool(t, Config{InputQueue: 256 << 10})
@@ -182,6 +184,22 @@ func TestInputBeforeAnInterruptIsDropped(t *testing.T) {
 	if strings.Count(out, "got <") != 1 || !strings.Contains(out, "got <kept>") {
 		t.Errorf("read after the interrupt: %q", out)
 	}
+}
+
+// What is shown to be typed whole is not dropped by an interrupt in it.
+func TestOnlyInterruptsMayStandBeforeAnInterruptOfTextThatIsTypedWhole(t *testing.T) {
+	term, r := sh(t, newPool(t, Config{}), `stty sane istrip; echo ready; exec sleep 1000`)
+	r.text(t, "ready")
+	for text, want := range map[string]error{
+		"x\x03": ErrInterrupted, "x\u0083y\n": ErrInterrupted, "\x03x\x1cy\n": ErrInterrupted,
+		"\x03": nil, "\x1c\x03whole\n": nil, "\x83\x9cwhole\n": nil,
+	} {
+		if err := term.Whole([]byte(text)); !errors.Is(err, want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	term.Hangup(0)
+	r.exit(t, term)
 }
 
 func TestARefusedPieceDoesNotInterrupt(t *testing.T) {

@@ -26,6 +26,7 @@ const maxLine = 4095
 // none, is that of a terminal that does not edit lines.
 type lineKeys struct {
 	edits bool    // ICANON
+	strip bool    // ISTRIP: each character counts without its eighth bit
 	ends  [5]byte // what ends a line: \n, VEOF, VEOL, VEOL2, and \r where it becomes \n; 0: none
 	erase byte    // VERASE; 0: none
 	kill  byte    // VKILL; 0: none
@@ -45,6 +46,9 @@ func (k lineKeys) add(line unfinished, p []byte) (after unfinished, fits bool) {
 		return unfinished{}, true
 	}
 	for _, c := range p {
+		if k.strip {
+			c &= 0x7f
+		}
 		switch {
 		case line.quoted || c == 0:
 			line.quoted = false
@@ -67,22 +71,24 @@ func (k lineKeys) add(line unfinished, p []byte) (after unfinished, fits bool) {
 }
 
 // Whole returns why the terminal would not pass p on whole, as one input by InputShown, behind all
-// that has been typed: ErrInterrupted; or ErrLineTooLong, if it would cut a line, or might once
-// another program reads. What is held counts as typed.
+// that has been typed: ErrInterrupted, if something stands before an interrupt that drops
+// it; or ErrLineTooLong, if it would cut a line, or might once another program reads. What is held
+// counts as typed.
 func (t *Term) Whole(p []byte) error {
 	if t.in.to == nil {
 		return nil
 	}
 	t.held.mu.Lock()
 	defer t.held.mu.Unlock()
-	line, signal, err := t.held.in.lineFor(p)
+	line, signals, err := t.held.in.lineFor()
+	from, end := signals.last(p)
 	switch {
 	case err != nil:
 		return nil // it has ended, and whoever types is told so
-	case signal > 0:
+	case from > 0:
 		return ErrInterrupted
 	}
-	return t.held.lineFits(line, p, false)
+	return t.held.lineFits(line, p[end:], end > 0)
 }
 
 // lineFits returns ErrLineTooLong if the terminal, which reads as line says, would cut a line of p.

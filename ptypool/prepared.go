@@ -262,11 +262,11 @@ func (b *lateBackend) Write(p []byte) (int, error) {
 	return 0, ErrNotStarted
 }
 
-func (b *lateBackend) SignalChars() string {
+func (b *lateBackend) SignalChars() signalChars {
 	if in := b.keyboard(); in != nil {
 		return in.SignalChars()
 	}
-	return ""
+	return nil
 }
 
 func (b *lateBackend) LineKeys() (k lineKeys) {
@@ -300,9 +300,9 @@ func (b *lateBackend) Stopped() bool {
 	return in != nil && in.Stopped()
 }
 
-func (b *lateBackend) Interrupt(char byte) error {
+func (b *lateBackend) Interrupt(chars []byte) error {
 	if in := b.keyboard(); in != nil {
-		return in.Interrupt(char)
+		return in.Interrupt(chars)
 	}
 	return ErrNotStarted
 }

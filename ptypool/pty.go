@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"syscall"
 
 	"github.com/creack/pty"
@@ -157,22 +156,26 @@ func startOnTTY(s *Spec, path string, tty *os.File, r *reaper, onExit func()) (*
 	return c, nil
 }
 
-func (b *ptyBackend) SignalChars() string {
+func (b *ptyBackend) SignalChars() (chars signalChars) {
 	var tio *unix.Termios
 	err := b.control(func(fd int) (err error) {
 		tio, err = unix.IoctlGetTermios(fd, unix.TCGETS) // the slave's: tty_ioctl(4)
 		return err
 	})
 	if err != nil || tio.Lflag&unix.ISIG == 0 || tio.Lflag&unix.NOFLSH != 0 {
-		return ""
+		return nil
 	}
-	var chars strings.Builder
 	for _, i := range []int{unix.VINTR, unix.VQUIT, unix.VSUSP} {
-		if c := tio.Cc[i]; c != 0 && c < 0x80 { // 0 is _POSIX_VDISABLE
-			chars.WriteByte(c)
+		c := tio.Cc[i]
+		if c == 0 { // _POSIX_VDISABLE
+			continue
+		}
+		chars = append(chars, c)
+		if tio.Iflag&unix.ISTRIP != 0 {
+			chars = append(chars, c|0x80)
 		}
 	}
-	return chars.String()
+	return chars
 }
 
 func (b *ptyBackend) LineKeys() (k lineKeys) {
@@ -182,7 +185,8 @@ func (b *ptyBackend) LineKeys() (k lineKeys) {
 			return err
 		}
 		// _POSIX_VDISABLE is 0 on Linux, too.
-		k = lineKeys{edits: true, erase: tio.Cc[unix.VERASE], kill: tio.Cc[unix.VKILL],
+		k = lineKeys{edits: true, strip: tio.Iflag&unix.ISTRIP != 0,
+			erase: tio.Cc[unix.VERASE], kill: tio.Cc[unix.VKILL],
 			ends: [...]byte{'\n', tio.Cc[unix.VEOF], tio.Cc[unix.VEOL], tio.Cc[unix.VEOL2], 0}}
 		if tio.Iflag&unix.INLCR != 0 {
 			k.ends[0] = 0 // it becomes \r, which ends nothing
@@ -218,22 +222,33 @@ func (b *ptyBackend) Line() (l Line, err error) {
 	return l, err
 }
 
-// Interrupt discards the input and then writes char, so that the line discipline flushes, echoes
-// and signals as usual. If it accepts nothing even then, an ioctl sends the signal.
-func (b *ptyBackend) Interrupt(char byte) error {
+// Interrupt discards the input and then writes chars, so that the line discipline flushes, echoes
+// and signals as usual. For what it does not accept even then, an ioctl sends the signals.
+func (b *ptyBackend) Interrupt(chars []byte) error {
 	if err := b.DiscardInput(); err == nil {
-		if n, err := b.Write([]byte{char}); n == 1 || err != nil {
+		n, err := b.Write(chars)
+		if err != nil {
 			return err
 		}
+		chars = chars[n:]
 	}
 	return b.control(func(fd int) error {
-		return unix.IoctlSetInt(fd, unix.TIOCSIG, int(signalOfChar(fd, char)))
+		for _, char := range chars {
+			sig := signalOfChar(fd, char)
+			if err := unix.IoctlSetInt(fd, unix.TIOCSIG, int(sig)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
 // signalOfChar returns the signal that the line discipline makes of char.
 func signalOfChar(fd int, char byte) syscall.Signal {
 	if tio, err := unix.IoctlGetTermios(fd, unix.TCGETS); err == nil {
+		if tio.Iflag&unix.ISTRIP != 0 {
+			char &= 0x7f
+		}
 		switch char {
 		case tio.Cc[unix.VQUIT]:
 			return unix.SIGQUIT

@@ -207,19 +207,36 @@ func TestPeopleAreToldThatWhatTheyApprovedWasDroppedUnread(t *testing.T) {
 	awaitOutput(t, g.h, g.term, "<3>")
 }
 
+// Interrupts before others are typed as all else is, each of them.
+func TestInterruptsThatComeTogetherAreAllTyped(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, `trap 'echo a quit' QUIT; trap 'echo an int' INT; echo ready
+		while :; do read -r line && echo "<$line>"; done`)
+	awaitOutput(t, g.h, g.term, "ready")
+	g.asks("\x1c\x03whole\r")
+	g.decides(g.ann, "", host.ApproveOnce, "")
+	awaitOutput(t, g.h, g.term, "<whole>")
+	for _, signal := range []string{"a quit", "an int"} {
+		if got := text(state(t, g.h, g.term)); !strings.Contains(got, signal) {
+			t.Errorf("no %s: %q", signal, got)
+		}
+	}
+}
+
 // What a terminal drops at an interrupt is not what a person has agreed to.
 func TestNobodyIsAskedForWhatAnInterruptWouldDrop(t *testing.T) {
 	t.Parallel()
 	g := newGuardedShell(t, true)
 	const rule = "an interrupt (such as ^C) drops what is typed before it: nothing was typed; " +
 		"send the interrupt by itself, and then the rest"
-	for _, text := range []string{"cd sub\r\x03touch here\r", "x\x03", "\x03\x1c", "a\x1ab\r"} {
+	for _, text := range []string{"cd sub\r\x03touch here\r", "x\x03", "\x03x\x1c", "a\x1ab\r"} {
 		if got := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte(text)}); got != rule {
 			t.Errorf("%q: the agent is told %q", text, got)
 		}
 	}
 	g.holds()
 	g.asks("\x03touch here\r")
+	g.asks("\x03\x03touch here\r")
 	hosttest.Check(t, g.ann.SetGuard(g.term, false))
 	// Unguarded an agent breaks off the line that it types, and no other.
 	for text, want := range map[string]string{
