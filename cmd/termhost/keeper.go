@@ -61,7 +61,7 @@ func runKeeper(c *call) int {
 	logger := log.New(c.std.err, fmt.Sprintf("keeper %d: ", os.Getpid()), log.LstdFlags)
 	err := keeper.Serve(ctx, keeper.Config{
 		Dir: *dir, Version: version(), Groups: ownGroups(ctx, *delegated, logger),
-		Ready: ready, Log: logger,
+		Ready: ready, Await: *delegated, Log: logger,
 	})
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), "")

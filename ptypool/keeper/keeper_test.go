@@ -496,6 +496,35 @@ func TestWithoutTerminalsAndHostTheKeeperEnds(t *testing.T) {
 	}
 }
 
+// A host may be quicker to start a keeper than the service manager, which would go on trying.
+func TestAKeeperThatAwaitsTheEndOfAnotherIsTheNext(t *testing.T) {
+	t.Parallel()
+	l := newLink(t)
+	c := connect(t, l)
+	next := &Link{Dir: l.Dir, Version: "test", Log: l.Log,
+		Command: []string{os.Args[0], asNext, l.Dir, "1h"}}
+	if err := next.launch(); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Dial(l.Dir, "test"); !errors.As(err, new(*BusyError)) {
+		t.Errorf("before the end of the first: %v, %v", again, err)
+	}
+	if err := c.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	var following *Client
+	eventually(t, "the next one answers", func() (up bool) {
+		var err error
+		following, err = Dial(l.Dir, "test")
+		return err == nil
+	})
+	if following.Pid != next.own {
+		t.Errorf("%d answers, %d was to be next", following.Pid, next.own)
+	}
+	following.Close()
+}
+
 func TestAfterTheKeepersDeathStatusesComeFromTheSystem(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)

@@ -27,6 +27,8 @@ const (
 	// lockPatience is how long a new keeper waits for one that is ending.
 	lockPatience = 2 * time.Second
 	lockPoll     = 10 * time.Millisecond
+	// awaitPoll is how often Config.Await looks whether the other keeper has ended.
+	awaitPoll = time.Second
 	// helloTime bounds how long a new connection may take to introduce itself.
 	helloTime = 5 * time.Second
 	// DefaultLinger is how long a keeper without terminals waits for another host: longer than a
@@ -46,6 +48,9 @@ type Config struct {
 	Groups *cgroup.Tree
 	// Ready is called when hosts can connect.
 	Ready func()
+	// Await has the keeper wait for the end of another one that runs in the folder, rather than fail;
+	// hosts connect to that one meanwhile, and Ready is called before.
+	Await bool
 	// Log gets errors, never programs' output, arguments or environment.
 	Log *log.Logger
 }
@@ -69,7 +74,7 @@ type server struct {
 
 // Serve runs a keeper until it has neither terminals nor a host, a host stops it, or ctx ends. The
 // system then hangs up its remaining terminals, because nothing has them open. It fails if a keeper
-// already runs in the folder.
+// already runs in the folder, unless cfg.Await is set.
 func Serve(ctx context.Context, cfg Config) error {
 	if cfg.Linger == 0 {
 		cfg.Linger = DefaultLinger
@@ -79,7 +84,22 @@ func Serve(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("keeper: %w", err)
 	}
 	defer dir.Close()
+	ready := sync.OnceFunc(func() {
+		if cfg.Ready != nil {
+			cfg.Ready()
+		}
+	})
 	lock, err := lockFolder(cfg.Dir)
+	if cfg.Await && errors.Is(err, errAnother) {
+		cfg.Log.Print("another keeper runs in this folder: waiting until it ends")
+		ready()
+		for errors.Is(err, errAnother) {
+			if pause(ctx, awaitPoll); ctx.Err() != nil {
+				return nil
+			}
+			lock, err = tryLock(cfg.Dir)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -96,9 +116,7 @@ func Serve(ctx context.Context, cfg Config) error {
 		defer close(accepting)
 		s.accept(l)
 	}()
-	if cfg.Ready != nil {
-		cfg.Ready()
-	}
+	ready()
 	<-s.ctx.Done()
 	l.Close() // removes the socket
 	<-accepting
@@ -106,22 +124,30 @@ func Serve(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// lockFolder takes the folder's lock, which only one keeper can hold.
+var errAnother = errors.New("keeper: another one is running in this folder")
+
+// lockFolder is tryLock that waits lockPatience for a keeper that is ending.
 func lockFolder(dir string) (*os.File, error) {
+	for deadline := time.Now().Add(lockPatience); ; time.Sleep(lockPoll) {
+		f, err := tryLock(dir)
+		if !errors.Is(err, errAnother) || time.Now().After(deadline) {
+			return f, err
+		}
+	}
+}
+
+// tryLock takes the folder's lock, which only one keeper can hold. It fails with errAnother if one
+// does.
+func tryLock(dir string) (*os.File, error) {
 	f, err := statefile.Open(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: %w", err)
 	}
-	for deadline := time.Now().Add(lockPatience); ; time.Sleep(lockPoll) {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return f, nil
-		}
-		if time.Now().After(deadline) {
-			f.Close()
-			return nil, errors.New("keeper: another one is running in this folder")
-		}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, errAnother
 	}
+	return f, nil
 }
 
 // socketIn returns the address of the socket in an open folder. It does not use the folder's path,
