@@ -243,13 +243,12 @@ func TestNobodyIsAskedForWhatAnInterruptWouldDrop(t *testing.T) {
 		"cd sub\r\x03touch here\r":            rule,
 		"\x1b[200~cd sub\r\x1b[201~\x03ls\r":  rule,
 		"\x1b[200~cd sub\x03touch\x1b[201~\r": rule,
-		"half a line\x03echo who$((1+1))le\r": "",
+		"half a line\x03":                     "",
 	} {
 		if got := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte(text)}); got != want {
 			t.Errorf("%q: the agent is told %q", text, got)
 		}
 	}
-	awaitOutput(t, g.h, g.term, "who2le")
 	if got := text(state(t, g.h, g.term)); strings.Contains(got, "sub") {
 		t.Errorf("it was typed %q", got)
 	}
