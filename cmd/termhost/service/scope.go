@@ -17,7 +17,7 @@ const (
 	// (loginctl(1), enable-linger).
 	lingering = "/var/lib/systemd/linger"
 	// scopeTime bounds how long the user's systemd may take.
-	scopeTime = 3 * time.Second
+	scopeTime = 6 * time.Second
 	scopePoll = 5 * time.Millisecond
 )
 
