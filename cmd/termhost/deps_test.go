@@ -89,7 +89,7 @@ func mayImport() map[string][]string {
 		"sshd/carry":              {"ahp/age", "ahp/commandline", "ahp/fleet", "ahp/rpc", "authz", "ptypool/keyboard", "ptypool/vt", "sshd/typed", "sshd/verbs", "sshd/wire"},
 		"sshd/verbs":              with(below, "ahp/host", "ahp/spelling", "sshd/listing", "sshd/verbs/completion", "sshd/verbs/helptext", "sshd/viewer", "sshd/wording"),
 		"sshd/verbs/completion":   {"sshd/verbs/helptext"},
-		"sshd/verbs/helptext":     {"ahp/spelling", "ptypool/vt"},
+		"sshd/verbs/helptext":     {"ahp/spelling", "ptypool/keyboard", "ptypool/vt"},
 		"sshd/listing":            {"ahp/history", "ahp/host", "ptypool/vt", "sshd/wording"},
 		"sshd/viewer":             {"ahp", "ahp/commandline", "ahp/history", "ahp/host", "ahp/store", "ahp/visible", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt", "sshd/listing", "sshd/wording"},
 		"sshd/wording":            {"ahp", "ahp/age", "ahp/history", "ahp/host", "ptypool/vt"},

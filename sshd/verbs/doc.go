@@ -7,7 +7,8 @@
 // SSH session.
 //
 // The table of verbs is the one place for a verb's name, usage, flags and help. `help`, and the
-// messages after a mistake, are made from it.
+// messages after a mistake, are made from it. Those of attach, which is also a command where no
+// host runs, are in package helptext.
 //
 // Package viewer, which knows nothing of verbs, shows terminals and recordings: see
 // invocation.session.

@@ -16,7 +16,7 @@ const seeHelp = "`ssh HOST help` lists the commands"
 func (v *invocation) misused(format string, args ...any) int {
 	fmt.Fprintf(v.stderr, "termhost: error: "+v.told(format)+"\n", args...)
 	if v.verb.name != "" {
-		fmt.Fprintf(v.stderr, "hint: usage: %s\n", v.told(v.verb.synopsis()))
+		fmt.Fprintf(v.stderr, "hint: usage: %s\n", v.told(v.verb.described().Synopsis()))
 	}
 	return StatusUsage
 }

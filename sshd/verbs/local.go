@@ -11,21 +11,18 @@ import (
 func Verbs() []helptext.Verb {
 	var all []helptext.Verb
 	for _, c := range table() {
-		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-		c.define(fs)
-		all = append(all, helptext.Verb{Name: c.name, Usage: c.usage, Help: c.help,
-			Terminal: c.terminal, Input: c.input, Flags: flagsOf(fs), Roles: c.who(),
-			Examples: c.examples})
+		all = append(all, c.described())
 	}
 	return all
 }
 
-func flagsOf(fs *flag.FlagSet) (list []helptext.Flag) {
-	fs.VisitAll(func(f *flag.Flag) {
-		value, help := flag.UnquoteUsage(f)
-		list = append(list, helptext.Flag{Shape: helptext.Dashed(f.Name), Value: value, Help: help})
-	})
-	return list
+// described describes the verb.
+func (c verb) described() helptext.Verb {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	c.define(fs)
+	return helptext.Verb{Name: c.name, Usage: c.usage, Help: c.help,
+		Terminal: c.terminal, Input: c.input, Flags: helptext.FlagsOf(fs), Roles: c.who(),
+		Examples: c.examples}
 }
 
 // WriteHelp explains a verb to a user on the host's own machine, without a host. It does nothing
@@ -34,7 +31,7 @@ func WriteHelp(w io.Writer, name string, own ...helptext.Flag) {
 	local := Caller{Local: true}
 	for _, c := range table() {
 		if c.name == name {
-			_, _ = io.WriteString(w, c.explained(local.told, own...))
+			_, _ = io.WriteString(w, c.described().Explain(local.told, own...))
 		}
 	}
 }

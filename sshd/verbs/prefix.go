@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"termhost/ptypool/keyboard"
+	"termhost/sshd/verbs/helptext"
 )
-
-// prefixFlag is the flag with which a person chooses the prefix key.
-const prefixFlag = "prefix"
 
 // prefix is the control character that begins a command while attached; 0: there are none. It is
 // the person's choice, or the host's. Where nothing is drawn, every key is the program's.
@@ -46,12 +44,12 @@ func (v *invocation) programEnv() []string {
 // choosePrefix has the prefix flag of a verb, if it has one, count as the variable, which other
 // hosts of the fleet are told, too.
 func (v *invocation) choosePrefix() {
-	if v.fs.Lookup(prefixFlag) == nil {
+	if v.fs.Lookup(helptext.PrefixFlag) == nil {
 		return
 	}
 	for i, w := range v.words {
 		name, value, hasValue := flagName(w)
-		if name != prefixFlag {
+		if name != helptext.PrefixFlag {
 			continue
 		}
 		if !hasValue && i+1 < len(v.words) {

@@ -107,15 +107,7 @@ func table() []verb {
 				"ssh -t HOST new -n build -C ~/src -- make -j4",
 				"ssh HOST new -d -n server -- ./serve",
 			},
-		}, {
-			name: "attach", group: typeGroup, brief: "a terminal again",
-			usage: "[-r] [-A] [--history N|all] [--prefix KEY] [NAME]",
-			help: "show a terminal: your last used, or NAME" +
-				" (-r: read-only, -A: make it if there is none)",
-			terminal: true, input: true, names: namesFirst, needs: authz.AttachReadOnly, most: 1,
-			define:   defineAttach,
-			examples: []string{"ssh -t HOST attach", "ssh -t HOST attach -r build"},
-		}, {
+		}, attachVerb(), {
 			name: "run", group: typeGroup, brief: "a command on pipes",
 			usage: "[--on BOX|LABEL,...] [-n NAME] [-C DIR] [--keep] [--record] [--] CMD ARGS...",
 			help: "run a command on pipes, or with ssh -t in a terminal, and exit with its" +
@@ -372,9 +364,6 @@ func table() []verb {
 		},
 	}
 }
-
-// synopsis is the verb's command line.
-func (c verb) synopsis() string { return strings.TrimSpace("ssh HOST " + c.name + " " + c.usage) }
 
 // who lists the roles that may use the verb; "": any.
 func (c verb) who() string {

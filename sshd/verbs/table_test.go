@@ -90,7 +90,7 @@ for example:
 func TestHelpOfEveryVerbFitsIntoAWindow(t *testing.T) {
 	r := newRunner(t)
 	for _, c := range table() {
-		behindSSH := c.explained(func(text string) string { return text })
+		behindSSH := c.described().Explain(func(text string) string { return text })
 		for line := range strings.Lines(behindSSH + r.run(t, "", "help "+c.name).stdout) {
 			if width.String(strings.TrimSuffix(line, "\n")) > helptext.Columns {
 				t.Errorf("%s: too long: %s", c.name, line)

@@ -4,46 +4,41 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"strconv"
 
 	"termhost/ahp/host"
-	"termhost/ptypool/keyboard"
+	"termhost/authz"
+	"termhost/sshd/verbs/helptext"
 	"termhost/sshd/viewer"
 )
 
-// defineAttach shows an existing terminal, or with -A creates it.
-func defineAttach(fs *flag.FlagSet) func(*invocation) int {
-	readOnly := fs.Bool("r", false, "show it only; without a terminal, as a plain stream")
-	create := fs.Bool("A", false, "make it if there is none of that name")
-	fs.Func(prefixFlag, "the `KEY` that begins a command, such as ctrl-a; none: no key does; "+
-		"SetEnv "+keyboard.PrefixVariable+"=KEY has it so for all verbs",
-		func(text string) error {
-			_, err := keyboard.ParsePrefix(text)
-			return err // see choosePrefix
-		})
-	history := unasked
-	fs.Func("history", "`N` lines above the screen, or all; without it, as many as the line"+
-		" carries in about 2 s that the window does not have from before",
-		func(text string) (err error) {
-			history, err = parseHistory(text)
-			return err
-		})
-	return func(v *invocation) int { return v.attach(*readOnly, *create, history) }
+// attachVerb shows an existing terminal, or with -A creates it.
+func attachVerb() verb {
+	about := helptext.Attach()
+	return verb{
+		name: about.Name, group: typeGroup, brief: "a terminal again",
+		usage: about.Usage, help: about.Help, examples: about.Examples,
+		terminal: about.Terminal, input: about.Input,
+		names: namesFirst, needs: authz.AttachReadOnly, most: 1, define: defineAttach,
+	}
 }
 
-// unasked is that nobody has said how many lines above the screen are to be shown.
-const unasked = -1
+// defineAttach leaves the prefix key to choosePrefix.
+func defineAttach(fs *flag.FlagSet) func(*invocation) int {
+	flags := new(helptext.AttachFlags)
+	flags.Define(fs)
+	return func(v *invocation) int { return v.attach(flags) }
+}
 
-func (v *invocation) attach(readOnly, create bool, history int) int {
+func (v *invocation) attach(flags *helptext.AttachFlags) int {
 	switch {
-	case (!readOnly || create) && !v.onTerminal():
+	case (!flags.ReadOnly || flags.Create) && !v.onTerminal():
 		return v.needsTerminal("or use -r to see it as a plain stream")
-	case create && len(v.args) == 0:
+	case flags.Create && len(v.args) == 0:
 		return v.misused("-A needs a name")
 	}
 	t, err := v.which()
 	var missing *host.NotFoundError
-	if create && errors.As(err, &missing) && len(missing.Candidates) == 0 {
+	if flags.Create && errors.As(err, &missing) && len(missing.Candidates) == 0 {
 		o := v.createOptions()
 		o.Name, o.Dir = v.args[0], v.folder("")
 		return v.create(o, viewer.Options{})
@@ -52,10 +47,10 @@ func (v *invocation) attach(readOnly, create bool, history int) int {
 		return v.failed(err)
 	}
 	o := v.attachOptions()
-	o.ReadOnly = readOnly
+	o.ReadOnly = flags.ReadOnly
 	switch {
-	case history != unasked:
-		o.History, o.Later, o.Anew = history, false, true
+	case flags.History != helptext.HistoryUnasked:
+		o.History, o.Later, o.Anew = flags.History, false, true
 	case v.Arrives:
 		o.History = viewer.SwitchHistory
 	}
@@ -66,17 +61,6 @@ func (v *invocation) attach(readOnly, create bool, history int) int {
 	}
 	return v.show(a, first, viewer.Options{Greet: true, Came: true, Over: over, Again: v.again(),
 		Away: v.Away, Arriving: v.Arriving, Listed: v.Listed})
-}
-
-// parseHistory returns how many lines above the screen are to be shown; 0: all.
-func parseHistory(text string) (lines int, err error) {
-	if text == "all" {
-		return 0, nil
-	}
-	if lines, err = strconv.Atoi(text); err != nil || lines < 1 {
-		return 0, errors.New("give a number of lines, or all")
-	}
-	return lines, nil
 }
 
 var errNoTerminal = errors.New("there is no terminal to attach to")

@@ -7,7 +7,6 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ptypool/keyboard"
-	"termhost/sshd/verbs/helptext"
 )
 
 // defineHelp prints the verbs, or explains one.
@@ -24,7 +23,7 @@ func defineHelp(*flag.FlagSet) func(*invocation) int {
 func (v *invocation) helpOf(name string) int {
 	for _, c := range table() {
 		if c.name == name {
-			return v.printed(v.stdout, nil, []byte(c.explained(v.told)))
+			return v.printed(v.stdout, nil, []byte(c.described().Explain(v.told)))
 		}
 	}
 	return v.unknown(name, name)
@@ -91,31 +90,3 @@ func (v *invocation) verbsOf(g group) (list []verb) {
 	}
 	return list
 }
-
-// explained returns the verb's usage, flags and examples, in lines that told has adapted to the
-// peer. own are flags that the peer's program adds.
-func (c verb) explained(told func(string) string, own ...helptext.Flag) string {
-	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	c.define(flags)
-	var b strings.Builder
-	for _, f := range own {
-		c.usage = "[" + f.Shapes() + "] " + c.usage
-	}
-	b.WriteString(helptext.Usage("usage: ", told(c.synopsis())))
-	b.WriteString(helptext.Text("", "", told(c.help)))
-	for _, f := range append(own, flagsOf(flags)...) {
-		first := fmt.Sprintf("  %-*s  ", flagColumn, f.Shapes())
-		b.WriteString(helptext.Text(first, strings.Repeat(" ", len(first)), told(f.Help)))
-	}
-	if who := c.who(); who != "" {
-		fmt.Fprintf(&b, "for %s\n", who)
-	}
-	b.WriteString("for example:\n")
-	for _, e := range c.examples {
-		fmt.Fprintf(&b, "  %s\n", told(e))
-	}
-	return b.String()
-}
-
-// flagColumn is the width of the flags' column, in cells: the longest flag's.
-const flagColumn = len("--match REGEX")

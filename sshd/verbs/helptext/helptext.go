@@ -1,4 +1,5 @@
-// Package helptext lays out what help says, in lines that fit into a window of 100 columns.
+// Package helptext lays out what help says, in lines that fit into a window of 100 columns, and
+// describes the verb that is also a command where no host runs.
 package helptext
 
 import (
