@@ -35,11 +35,11 @@ func Output(cmd *exec.Cmd) (string, error) {
 	return out.String(), err
 }
 
-// Build builds termhost in a folder, and returns its path. It has the race detector if the tests
-// have it.
-func Build(dir string) (path string, err error) {
+// Build builds termhost in a folder, with more flags of `go build`, and returns its path. It has
+// the race detector if the tests have it.
+func Build(dir string, flags ...string) (path string, err error) {
 	path = filepath.Join(dir, "termhost")
-	args := []string{"build", "-o", path}
+	args := append([]string{"build", "-o", path}, flags...)
 	race := debug.BuildSetting{Key: "-race", Value: "true"}
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, race) {
 		args = append(args, "-race")

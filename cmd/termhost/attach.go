@@ -1,5 +1,3 @@
-//go:build linux
-
 package main
 
 import (
@@ -7,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"termhost/ahp/commandline"
-	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/share"
 	"termhost/cmd/termhost/sshcmd"
 	"termhost/ptypool/keyboard"
-	"termhost/sshd/verbs"
 	"termhost/sshd/verbs/helptext"
 )
 
@@ -27,9 +22,6 @@ const (
 	retryTime    = 10 * time.Minute
 	retryDefault = "10m"
 )
-
-// attachName is the verb that this program repeats when the connection is lost.
-const attachName = "attach"
 
 // attachFlags are the flags of `termhost attach` that are for this program.
 func attachFlags() []helptext.Flag {
@@ -54,8 +46,9 @@ type attachArgs struct {
 
 // attachTerminal is `termhost attach`: the verb of that name, again when the connection is lost.
 func attachTerminal(c *call) int {
+	verb := helptext.Attach()
 	if len(c.args) > 0 && isHelp(c.args[0]) {
-		c.explainVerb()
+		c.explainVerb(verb)
 		return exitOK
 	}
 	a, err := parseAttach(c.args)
@@ -79,8 +72,6 @@ func attachTerminal(c *call) int {
 				"attach to it from another window")
 		}
 	}
-	all := verbs.Verbs()
-	verb := all[slices.IndexFunc(all, func(v helptext.Verb) bool { return v.Name == attachName })]
 	cmd := c.hostCommand(verb, a.words, a.file)
 	if a.ssh != nil {
 		cmd.Dir = "" // of another machine
@@ -104,14 +95,11 @@ func (c *call) attachWay(a attachArgs) (w *attachWay, code int) {
 	if a.ssh != nil {
 		return c.sshWay(*a.ssh), exitOK
 	}
-	cfg, err := config.OfRunning(a.file)
+	w, err := attachHere(a.file)
 	if err != nil {
 		return nil, fail(c.std, exitUsage, err.Error(), "")
 	}
-	return &attachWay{"the host", byte(cfg.Terminal.DetachPrefix),
-		func(ctx context.Context) (*local.Client, error) {
-			return local.DialContext(ctx, cfg.SocketPath())
-		}, hintLocal}, exitOK
+	return w, exitOK
 }
 
 // sshWay returns the way to a host elsewhere, by the user's own ssh. Only the first of them may ask
@@ -198,7 +186,7 @@ func (a attachArgs) prefixKey(host byte) byte {
 
 // again returns the command line that shows a terminal again.
 func (a attachArgs) again(name string, readOnly bool) string {
-	words := []string{attachName}
+	words := []string{helptext.AttachName}
 	if a.prefix != "" {
 		words = append(words, "--prefix="+a.prefix)
 	}

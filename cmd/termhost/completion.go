@@ -44,12 +44,7 @@ func completions() []completion.Command {
 		}
 	}
 	for _, c := range hostVerbs() {
-		v := completion.Of(all[c.name])
-		v.Flags = append(v.Flags, "-c")
-		for _, f := range ownFlags(c.name) {
-			v.Flags = append(v.Flags, f.Shape)
-		}
-		list = append(list, v)
+		list = append(list, completionOf(all[c.name]))
 	}
 	return list
 }

@@ -1,11 +1,17 @@
-//go:build !linux
+//go:build !linux || laptop
+
+// With the tag laptop the program is on Linux what it is where no host runs, so that this can be
+// tried there.
 
 package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 
+	"termhost/sshd/verbs/completion"
 	"termhost/sshd/verbs/helptext"
 )
 
@@ -14,17 +20,43 @@ var serve, runKeeper, explainConfig, printSSHConfig, stop, sayStatus, fleetComma
 	sftpServer, benchmark func(*call) int
 
 const (
+	// usageWay is how usages name a host.
+	usageWay = "[ssh options] DEST"
 	// hintUnknown is the hint for an unknown command.
-	hintUnknown = "termhost help lists the commands; a host's verbs are behind ssh HOST"
+	hintUnknown = "termhost help lists the commands; a host's verbs are behind ssh HOST, and are " +
+		"commands on Linux only"
 	// aboutVerbs stands where help has the verbs.
-	aboutVerbs = "A host's verbs are behind ssh: ssh HOST help lists them.\n"
+	aboutVerbs = "A host's verbs are behind ssh: ssh HOST help lists them. " +
+		"One of them is here, too, as it\n" +
+		"comes back by itself when the connection is lost:\n\n"
 )
 
-func verbTable() []helptext.Verb { return nil }
+// verbTable returns the verbs of a host that are commands here.
+func verbTable() []helptext.Verb { return []helptext.Verb{helptext.Attach()} }
 
-func hostVerbs() []command { return nil }
+// hostVerbs returns these as commands of this program.
+func hostVerbs() []command {
+	about := helptext.Attach()
+	usage := "--ssh DEST [--retry D] " + about.Usage
+	return []command{{about.Name, usage, about.Help, attachTerminal}}
+}
 
-func ownFlags(string) []helptext.Flag { return nil }
+// completionOf returns what a shell completes of attach. The NAMEs are on a host elsewhere.
+func completionOf(v helptext.Verb) completion.Command {
+	c := completion.Of(v)
+	c.Names = false
+	for _, f := range attachFlags() {
+		c.Flags = append(c.Flags, f.Shape)
+	}
+	return c
+}
+
+// explainVerb explains the command, which is the host's verb attach.
+func (c *call) explainVerb(v helptext.Verb) {
+	here := strings.NewReplacer("ssh -t HOST attach", "termhost attach --ssh HOST",
+		"ssh HOST attach [--ssh DEST]", "termhost attach --ssh DEST")
+	fmt.Fprint(c.std.out, v.Explain(here.Replace, attachFlags()...))
+}
 
 func fleetCommands() []string { return nil }
 
@@ -34,6 +66,10 @@ func formats() hostFormats { return hostFormats{} }
 var errLocal = &linuxOnlyError{"--local"}
 
 func localWay(string) (hostWay, error) { return hostWay{}, errLocal }
+
+func attachHere(string) (*attachWay, error) {
+	return nil, &linuxOnlyError{"termhost attach without --ssh DEST"}
+}
 
 func (a pageArgs) openLocal(std stdio) int { return fail(std, exitUsage, errLocal.Error(), "") }
 

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && !laptop
 
 package main
 
@@ -46,6 +46,19 @@ func localWay(file string) (hostWay, error) {
 		keepalive: acpproxy.Keepalive,
 		away:      acpproxy.Away,
 	}, nil
+}
+
+// attachHere returns the way to the terminals of a host on this machine, which runs with a
+// configuration file; "": none was named.
+func attachHere(file string) (*attachWay, error) {
+	cfg, err := config.OfRunning(file)
+	if err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context) (*local.Client, error) {
+		return local.DialContext(ctx, cfg.SocketPath())
+	}
+	return &attachWay{"the host", byte(cfg.Terminal.DetachPrefix), dial, hintLocal}, nil
 }
 
 // openLocal opens the page of a host on this machine, which listens for browsers itself.

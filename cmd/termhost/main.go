@@ -64,13 +64,13 @@ func ownCommands() []command {
 				"~/.ssh/config then includes",
 			printSSHConfig},
 		{"stop", "[-c FILE]", "end the terminals, the host and its keeper", stop},
-		{"share", "[-n NAME] [--local [-c FILE] | [ssh options] DEST] [-- CMD ARGS...]",
+		{"share", "[-n NAME] " + usageWay + " [-- CMD ARGS...]",
 			"show this terminal, or a program's, to a host", shareTerminal},
-		{"acp", "[--local [-c FILE] | [ssh options] DEST] -- AGENT ARGS...",
+		{"acp", usageWay + " -- AGENT ARGS...",
 			"run an ACP agent whose commands run in the host's terminals", proxyACP},
-		{"mcp", "[--as NAME] [--local [-c FILE] | [ssh options] DEST]",
+		{"mcp", "[--as NAME] " + usageWay,
 			"speak MCP on standard input and output: the terminals of a host, as tools", proxyMCP},
-		{"page", "[--role ROLE] [--local [-c FILE] | [ssh options] DEST] [NAME...]",
+		{"page", "[--role ROLE] " + usageWay + " [NAME...]",
 			"open the terminals of a host in a browser", openPage},
 		{"status", "[-c FILE] [NAME] working|waiting|done|failed [TEXT...]",
 			"say how the program of this terminal stands, or with NAME that of another: it is " +
@@ -167,7 +167,8 @@ func refuse(std stdio, name string, args []string) int {
 		return exitOK
 	}
 	err := &linuxOnlyError{"termhost " + name}
-	return fail(std, exitFailure, err.Error(), "share, acp, mcp and page reach a host by ssh")
+	return fail(std, exitFailure, err.Error(),
+		"share, attach --ssh, acp, mcp and page reach a host by ssh")
 }
 
 // unknownCommand refuses a command, and returns the exit code.

@@ -76,6 +76,7 @@ func runScripts(t *testing.T, dir string) {
 			"agent":     cmdAgent,
 			"gone":      cmdGone,
 			"need":      cmdNeed,
+			"laptop":    cmdLaptop,
 			"mirrors":   cmdMirrors,
 			"tmux":      cmdTmux,
 			"shows":     cmdShows,
@@ -286,6 +287,16 @@ func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("farewell"), []byte(s.host.Farewell), 0o600))
 	s.past, s.host = s.host, nil
+}
+
+// cmdLaptop builds the program as it is where no host runs, and calls it laptop.
+func cmdLaptop(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: laptop")
+	}
+	path, err := hosttest.Build(ts.MkAbs("."), "-buildvcs=false", "-tags", "laptop")
+	ts.Check(err)
+	ts.Check(os.Rename(path, filepath.Join(ts.MkAbs("bin"), "laptop")))
 }
 
 // cmdNeed fails if a program is missing where none may be, because the README promises that these

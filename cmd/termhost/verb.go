@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && !laptop
 
 package main
 
@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strings"
 
-	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/local"
 	"termhost/sshd/verbs"
+	"termhost/sshd/verbs/completion"
 	"termhost/sshd/verbs/helptext"
 )
 
 const (
+	// usageWay is how usages name a host.
+	usageWay = "[--local [-c FILE] | [ssh options] DEST]"
 	// hintUnknown is the hint for an unknown command.
 	hintUnknown = "termhost help lists the commands"
 	// aboutVerbs stands above the verbs in help.
@@ -35,7 +37,7 @@ func hostVerbs() []command {
 		own := func(c command) bool { return c.name == v.Name }
 		if !slices.ContainsFunc(ownCommands(), own) {
 			run, usage := func(c *call) int { return c.runVerb(v) }, v.Usage
-			if v.Name == attachName {
+			if v.Name == helptext.AttachName {
 				run = attachTerminal
 			}
 			for _, f := range ownFlags(v.Name) {
@@ -49,20 +51,32 @@ func hostVerbs() []command {
 
 // ownFlags returns the flags of a verb that are for this program.
 func ownFlags(verb string) []helptext.Flag {
-	if verb != attachName {
+	if verb != helptext.AttachName {
 		return nil
 	}
 	return attachFlags()
 }
 
+// completionOf returns what a shell completes of a verb, with the flags that are for this program.
+func completionOf(v helptext.Verb) completion.Command {
+	c := completion.Of(v)
+	c.Flags = append(c.Flags, "-c")
+	for _, f := range ownFlags(v.Name) {
+		c.Flags = append(c.Flags, f.Shape)
+	}
+	return c
+}
+
 // explainVerb explains the command, which is a host's verb.
-func (c *call) explainVerb() { verbs.WriteHelp(c.std.out, c.name, ownFlags(c.name)...) }
+func (c *call) explainVerb(v helptext.Verb) {
+	verbs.WriteHelp(c.std.out, v.Name, ownFlags(v.Name)...)
+}
 
 // runVerb has a host on this machine run a verb, through its unix socket. That needs no key: only
 // the user who runs the host can use the socket.
 func (c *call) runVerb(verb helptext.Verb) int {
 	if len(c.args) > 0 && isHelp(c.args[0]) {
-		c.explainVerb()
+		c.explainVerb(verb)
 		return exitOK
 	}
 	file, args, err := cutConfig(c.args)
@@ -79,30 +93,6 @@ func (c *call) runVerb(verb helptext.Verb) int {
 	}
 	defer client.Close()
 	return c.runOn(client, c.hostCommand(verb, args, file))
-}
-
-// hostCommand returns a verb with its arguments, for a host to run.
-func (c *call) hostCommand(verb helptext.Verb, args []string, file string) local.Command {
-	return local.Command{
-		Line:     commandline.Join(slices.Concat([]string{verb.Name}, args)),
-		Terminal: verb.UsesTerminal(args),
-		Input:    verb.ReadsInput(args),
-		Dir:      workingDirectory(),
-		Config:   file,
-		In:       c.std.in, Out: c.std.out, Err: c.std.err,
-	}
-}
-
-// runOn has a host run a command, and returns the exit status.
-func (c *call) runOn(client *local.Client, cmd local.Command) int {
-	status, err := client.Run(cmd)
-	switch {
-	case errors.Is(err, local.ErrHostGone): // exit code 1 may be a program's own
-		return fail(c.std, local.StatusLost, err.Error(), "")
-	case err != nil:
-		return fail(c.std, exitFailure, err.Error(), "")
-	}
-	return status
 }
 
 // cutConfig takes `-c FILE` out of the flags at the head of a verb's arguments.

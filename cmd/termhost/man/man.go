@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"termhost/sshd/verbs/helptext"
@@ -49,7 +50,7 @@ func Topic(name string) string {
 type Command struct{ Name, Usage, Help string }
 
 // Page returns the manual page, in the language of man(7). It lists commands, the verbs of a host
-// and the topics. Without verbs it says where they are explained.
+// and the topics. Unless help is among the verbs, it says where the others are explained.
 func Page(version string, commands []Command, verbs []helptext.Verb) string {
 	w := new(strings.Builder)
 	for line := range strings.Lines(manualText) {
@@ -62,7 +63,8 @@ func Page(version string, commands []Command, verbs []helptext.Verb) string {
 			for _, v := range verbs {
 				verbEntry(w, v)
 			}
-			if len(verbs) == 0 {
+			help := func(v helptext.Verb) bool { return v.Name == "help" }
+			if !slices.ContainsFunc(verbs, help) {
 				entry(w, "ssh HOST help", "[VERB]", "lists what HOST can do, or explains a verb")
 			}
 		case "@TOPICS\n":
