@@ -24,7 +24,11 @@ func (t Target) Page(ctx context.Context, command func(at string) string, show f
 		return fmt.Errorf("there is no free port: %w", err)
 	}
 	argv := t.page(port, command(fmt.Sprintf("http://127.0.0.1:%d/", port)))
-	ssh := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		return fmt.Errorf("cannot run ssh: %w", err)
+	}
+	ssh := exec.CommandContext(ctx, "/bin/sh",
+		append([]string{"-c", ignoreInterrupt, "sh"}, argv...)...)
 	ssh.Cancel = func() error { return ssh.Process.Signal(syscall.SIGTERM) }
 	ssh.Stderr = stderr
 	out, err := ssh.StdoutPipe()
@@ -44,6 +48,11 @@ func (t Target) Page(ctx context.Context, command func(at string) string, show f
 	}
 	return nil
 }
+
+// ignoreInterrupt runs a command that leaves Ctrl-C to this program, which gets it at the same time
+// and ends ssh itself: ssh does not handle a signal that it finds ignored (OpenSSH's clientloop.c).
+// It would end with a failure, perhaps before ctx does.
+const ignoreInterrupt = `trap "" INT; exec "$@"`
 
 // freePort returns a port of this machine on which nobody listens.
 func freePort() (int, error) {
