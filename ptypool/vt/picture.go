@@ -108,7 +108,7 @@ type Covered struct{ First, Last int }
 func (s *Screen) AppendOver(dst []byte, cols, rows int, covered Covered, p *Picture) []byte {
 	m := s.shown()
 	w := writer{tb: &m.table, dst: dst, over: true}
-	w.str("\x18\x1b[?2026h") // see Flush for CAN
+	w.str(DrawingBegins) // see Flush for CAN
 	if p.cols != cols || len(p.rows) != rows {
 		p.start(&w, s, cols, rows)
 	} else {

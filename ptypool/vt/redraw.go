@@ -63,7 +63,7 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 		m = s.shown()
 	}
 	w := writer{tb: &m.table, dst: dst}
-	w.str("\x18\x1b[?2026h") // see Flush for CAN; no flicker where mode 2026 is known
+	w.str(DrawingBegins) // see Flush for CAN; no flicker where mode 2026 is known
 	if exact || !r.Update {
 		s.resetViewer(&w, func() {
 			if (r.Scrollback != 0 || r.Own) && !r.Update {
@@ -97,7 +97,7 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 func (s *Screen) AppendAlternate(dst []byte) []byte {
 	m := &s.model
 	w := writer{tb: &m.table, dst: dst}
-	w.str("\x18\x1b[?2026h")
+	w.str(DrawingBegins)
 	m.modes.resetKeys(&w)
 	s.resetShown(&w, nil)
 	w.str("\x1b[H \r")
@@ -131,7 +131,7 @@ func (s *Screen) AppendBack(dst []byte, rows []int) (back []byte, ok bool) {
 		return dst, false
 	}
 	w := writer{tb: &m.table, dst: dst, over: true}
-	w.str("\x18\x1b[?2026h" + resetWriting + resetMargins)
+	w.str(DrawingBegins + resetWriting + resetMargins)
 	for from, to := range m.lines(rows) {
 		w.csi("H", from+1, 1)
 		m.drawPiece(&w, m.grid, from, to, false)
