@@ -102,7 +102,7 @@ func mayImport() map[string][]string {
 		"cmd/termhost/config":     {"ahp/fleet", "ahp/spelling", "authz", "cmd/termhost/notify", "ptypool/keyboard", "ptypool/statefile"},
 		"cmd/termhost/hooks":      {"ahp/commandline", "ahp/host", "ptypool/statefile"},
 		"cmd/termhost/hostlock":   {"ptypool/statefile"},
-		"cmd/termhost/local":      {"ahp/commandline", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},
+		"cmd/termhost/local":      {"ahp/commandline", "cmd/termhost/local/predict", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},
 		"cmd/termhost/logs":       {"authz", "ptypool/statefile"},
 		"cmd/termhost/man":        {"ptypool/vt", "sshd/verbs/helptext"},
 		"cmd/termhost/mcpproxy":   {"ahp", "cmd/termhost/sshcmd"},
@@ -114,6 +114,9 @@ func mayImport() map[string][]string {
 		"cmd/termhost/sshcmd":     nil,
 		"cmd/termhost/sshconfig":  {"ptypool/statefile"},
 		"cmd/termhost/tty":        {"ptypool/ttymodes"},
+
+		// What client and screen have between them.
+		"cmd/termhost/local/predict": {"ptypool/keyboard", "ptypool/vt"},
 
 		// A program of its own, which only packages are made with.
 		"cmd/termhost/dist/sbom": nil,
@@ -147,7 +150,10 @@ func serverSide() []string {
 // pure are the packages that do no I/O and have no clock, so that the wire's
 // reducers and the screen depend on their input alone.
 func pure() []string {
-	return []string{"ahp", "ahp/commandline", "ahp/history", "ahp/visible", "ptypool/keyboard", "ptypool/vt"}
+	return []string{
+		"ahp", "ahp/commandline", "ahp/history", "ahp/visible", "cmd/termhost/local/predict", "ptypool/keyboard",
+		"ptypool/vt",
+	}
 }
 
 // topLevel returns what the top of the repository may hold. Another folder
