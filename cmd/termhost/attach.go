@@ -10,6 +10,7 @@ import (
 
 	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/local"
+	"termhost/cmd/termhost/local/predict"
 	"termhost/cmd/termhost/share"
 	"termhost/cmd/termhost/sshcmd"
 	"termhost/ptypool/keyboard"
@@ -29,7 +30,10 @@ func attachFlags() []helptext.Flag {
 		Help: "for how long it tries to connect again when the host or the network was away, to" +
 			" show the terminal again; without it " + retryDefault + ", 0: not at all"},
 		{Shape: "--ssh", Value: "DEST", Help: "a terminal of another host, to which your own ssh" +
-			" leads: what ssh is told to reach it, such as ann@vm, or \"-p 2222 vm\""}}
+			" leads: what ssh is told to reach it, such as ann@vm, or \"-p 2222 vm\""},
+		{Shape: "--predict", Value: "WHEN", Help: "when what you type is shown, underlined," +
+			" before the host has shown it: adaptive, while a round trip takes more than 60 ms," +
+			" which is the default, always, or never"}}
 }
 
 // usualPrefix is Ctrl-\, the prefix key of a host whose configuration is not known.
@@ -39,6 +43,7 @@ const usualPrefix = 0x1c
 type attachArgs struct {
 	file   string         // of the configuration; "": none was named
 	retry  time.Duration  // how long it tries to come back
+	when   predict.When   // keys are shown at once
 	prefix string         // the name of the prefix key; "": it was not chosen
 	ssh    *sshcmd.Target // the host elsewhere; nil: it is on this machine
 	words  []string       // the verb's own
@@ -76,6 +81,7 @@ func attachTerminal(c *call) int {
 	if a.ssh != nil {
 		cmd.Dir = "" // of another machine
 	}
+	cmd.Predict = a.when
 	cmd.Return = local.Return{For: a.retry, Host: w.host, Line: a.again,
 		Prefix: a.prefixKey(w.prefix), Dial: w.dial}
 	return c.runOn(client, cmd)
@@ -128,7 +134,7 @@ func (c *call) sshWay(t sshcmd.Target) *attachWay {
 
 // parseAttach takes the flags that are for this program out of the arguments.
 func parseAttach(args []string) (a attachArgs, err error) {
-	a.retry = retryTime
+	a.retry, a.when = retryTime, predict.Adaptive
 	for len(args) > 0 {
 		if args[0] == "--" {
 			a.words = append(a.words, args...)
@@ -150,6 +156,10 @@ func parseAttach(args []string) (a attachArgs, err error) {
 			if !valued || err != nil || a.retry < 0 {
 				return a, fmt.Errorf("--retry needs a duration such as 10m, or 0, and not %q",
 					value)
+			}
+		case "--predict", "-predict":
+			if a.when, err = predict.Parse(value); err != nil {
+				return a, fmt.Errorf("--predict: %w", err)
 			}
 		case "--ssh", "-ssh":
 			t, err := sshcmd.Parse(strings.Fields(value))

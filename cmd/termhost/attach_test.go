@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termhost/cmd/termhost/local/predict"
 )
 
 // The flags of `termhost attach` that are its own may stand anywhere, and what shows the terminal
@@ -32,7 +34,17 @@ func TestTheOwnFlagsOfAttach(t *testing.T) {
 	if got := (attachArgs{}).again("-odd one", true); got != "attach -r -- '-odd one'" {
 		t.Errorf("read-only: %s", got)
 	}
-	for _, line := range []string{"--retry", "--retry -1s w", "--retry=soon", "w -c"} {
+	for line, want := range map[string]predict.When{
+		"w": predict.Adaptive, "--predict never w": predict.Never,
+		"w --predict=always": predict.Always, "-- --predict=never": predict.Adaptive,
+	} {
+		if a, err := parseAttach(strings.Fields(line)); err != nil || a.when != want {
+			t.Errorf("%s: %+v, %v", line, a, err)
+		}
+	}
+	for _, line := range []string{
+		"--retry", "--retry -1s w", "--retry=soon", "w -c", "--predict", "--predict=on",
+	} {
 		if a, err := parseAttach(strings.Fields(line)); err == nil {
 			t.Errorf("%s: %+v", line, a)
 		}

@@ -28,11 +28,12 @@ type typedKeys struct {
 	dropped chan struct{} // 1 deep: a key was dropped
 	left    chan struct{} // 1 deep: the user has ended the wait for the host
 
-	mu      sync.Mutex     // a leaf, but for taken's
+	mu      sync.Mutex     // a leaf, but for taken's and echo's queue
 	w       io.WriteCloser // the command's input; nil: the host has gone
 	reading bool           // the goroutine runs that reads
 	over    bool           // the input has ended
 	taken   *taken         // what the host says that it has taken
+	echo    *echo          // what shows them at once; nil: nothing does
 	at      time.Time      // when a key was typed last
 	gone    bool           // keys are dropped, because the host has gone
 	leaving *leaving       // finds the keys that end the wait for the host; nil: none does
@@ -51,12 +52,13 @@ func newTypedKeys(in io.Reader, drops bool) *typedKeys {
 		dropped: make(chan struct{}, 1), left: make(chan struct{}, 1)}
 }
 
-// to passes what is typed from now on to w, which it closes at the end of the input. taken is what
-// w's host says. What was lost before is forgotten; keys are dropped until accept, if they were.
-func (k *typedKeys) to(w io.WriteCloser, taken *taken) {
+// to passes what is typed from now on to w, which it closes at the end of the input, and tells echo
+// of it, unless that is nil. taken is what w's host says. What was lost before is forgotten; keys
+// are dropped until accept, if they were.
+func (k *typedKeys) to(w io.WriteCloser, taken *taken, echo *echo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.w, k.taken, k.leaving = w, taken, nil
+	k.w, k.taken, k.echo, k.leaving = w, taken, echo, nil
 	k.wrote, k.sent, k.lost, k.more = 0, nil, nil, 0
 	switch {
 	case k.over:
@@ -123,6 +125,7 @@ func (k *typedKeys) typed(p []byte) io.WriteCloser {
 	}
 	if k.w != nil && !(k.gone && keys) {
 		k.wrote += uint64(len(p))
+		k.echo.typed(p)
 		if k.trim() {
 			k.sent = append(k.sent, p...)
 		}

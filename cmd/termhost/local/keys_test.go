@@ -55,7 +55,7 @@ type typist struct {
 func newTypist(t *testing.T, h *hostUntil) *typist {
 	in, keyboard := io.Pipe()
 	k := newTypedKeys(in, true)
-	k.to(h, h.taken)
+	k.to(h, h.taken, nil)
 	t.Cleanup(func() { keyboard.Close() })
 	return &typist{t, k, keyboard}
 }
@@ -191,7 +191,7 @@ func TestAFileIsNotReadOnForAHostThatHasGone(t *testing.T) {
 	in := bytes.NewReader(bytes.Repeat([]byte("x"), 100<<10))
 	h := newHostUntil(40 << 10)
 	k := newTypedKeys(in, false)
-	k.to(h, h.taken)
+	k.to(h, h.taken, nil)
 	<-k.ended
 	if in.Len() == 0 {
 		t.Error("all of it was read")
@@ -209,7 +209,7 @@ func TestKeysOfALineThatBeganBeforeTheReturnAreDropped(t *testing.T) {
 		k.types(" deploy")
 		synctest.Wait()
 		next := newHostUntil(99)
-		k.to(next, next.taken)
+		k.to(next, next.taken, nil)
 		k.types("; rm")
 		if _, err := k.keyboard.Write([]byte("\x1b[?62c")); err != nil {
 			t.Fatal(err)

@@ -201,6 +201,7 @@ func (r *run) reopen(c *Client, a *absence) (next *connected, end ending, stoppe
 	if err == nil {
 		arrival := gossh.Marshal(&wire.Arrival{Text: text})
 		if _, err = s.SendRequest(wire.Arrives, false, arrival); err != nil {
+			r.t.endEcho(r.echo)
 			s.Close()
 		}
 	}

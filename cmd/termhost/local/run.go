@@ -14,6 +14,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/commandline"
+	"termhost/cmd/termhost/local/predict"
 	"termhost/cmd/termhost/tty"
 	"termhost/ptypool/keyboard"
 	"termhost/sshd/wire"
@@ -33,6 +34,8 @@ type Command struct {
 	Dir      string // the user's working directory; "": unknown
 	Config   string // the path of the configuration file that the user named; "": none
 	Return   Return // how it comes back to a terminal
+
+	Predict predict.When // keys are shown before the host has echoed them
 
 	In       io.Reader
 	Out, Err io.Writer
@@ -60,6 +63,7 @@ func (c *Client) Run(cmd Command) (status int, err error) {
 		return 0, err
 	}
 	if err := r.t.take(); err != nil {
+		r.t.endEcho(r.echo)
 		s.Close()
 		return 0, err
 	}
@@ -72,6 +76,7 @@ type run struct {
 	cmd  Command
 	t    *sessionTerminal
 	keys *typedKeys
+	echo *echo // of the session; nil: there is none
 }
 
 // ending is how a session with the host has ended.
@@ -92,20 +97,27 @@ func (r *run) open(c *Client) (*gossh.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Stdout, s.Stderr = &refusable{w: r.cmd.Out, s: s}, r.cmd.Err
+	out := r.cmd.Out
+	r.echo = nil
 	r.cmd.setEnvironment(s)
 	if r.t.isTerminal() {
+		asked := time.Now()
 		if err := r.t.request(s); err != nil {
 			s.Close()
 			return nil, err
 		}
 		_, _ = s.SendRequest(wire.InputTaken, false, nil) // fails with the connection
+		if r.echo = r.t.newEcho(r.cmd.Predict, out, time.Since(asked)); r.echo != nil {
+			out = r.echo
+		}
 	}
+	s.Stdout, s.Stderr = &refusable{w: out, s: s}, r.cmd.Err
 	return s, nil
 }
 
 // session runs a command line to its end, and closes s.
 func (r *run) session(c *Client, s *gossh.Session, line string) ending {
+	defer r.t.endEcho(r.echo)
 	defer s.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- r.runSession(c, s, line) }()
@@ -133,7 +145,8 @@ func (r *run) runSession(c *Client, s *gossh.Session, line string) error {
 	if err := s.Start(line); err != nil {
 		return err
 	}
-	r.keys.to(typed, c.taken)
+	r.keys.to(typed, c.taken, r.echo)
+	c.taken.follow(r.echo)
 	go r.acceptKeys(c, typed)
 	return s.Wait()
 }

@@ -15,9 +15,10 @@ type taken struct {
 	ended chan struct{} // closed when the connection has ended, and all that came is in here
 	came  chan struct{} // closed when a terminal is shown
 
-	mu    sync.Mutex // a leaf
+	mu    sync.Mutex // a leaf, but for echo's queue
 	known bool
 	last  wire.Taken
+	echo  *echo      // is told; nil: nobody is
 	shows wire.Shows // the terminal; without a Name: it has ended
 }
 
@@ -38,6 +39,7 @@ func (t *taken) watch(reqs <-chan *gossh.Request) <-chan *gossh.Request {
 			case r.Type == wire.InputTaken && gossh.Unmarshal(r.Payload, &told) == nil:
 				t.mu.Lock()
 				t.known, t.last = true, told
+				t.echo.taken(told)
 				t.mu.Unlock()
 			case r.Type == wire.ShowsTerminal && gossh.Unmarshal(r.Payload, &shows) == nil:
 				t.shown(shows)
@@ -47,6 +49,15 @@ func (t *taken) watch(reqs <-chan *gossh.Request) <-chan *gossh.Request {
 		}
 	}()
 	return others
+}
+
+// follow has e told what the host says of the input, unless e is nil.
+func (t *taken) follow(e *echo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.echo = e; t.known {
+		e.taken(t.last)
+	}
 }
 
 // shown takes which terminal is shown from now on.

@@ -28,6 +28,7 @@ type sessionTerminal struct {
 
 	mu      sync.Mutex     // a leaf
 	session *gossh.Session // has a pty like it; nil: none has
+	echo    *echo          // draws on it; nil: nothing does
 }
 
 // findTerminal returns the terminal that in and out are. If one of them is none, that is the zero
@@ -62,20 +63,22 @@ func (t *sessionTerminal) take() error {
 	go func() {
 		defer close(t.stopped)
 		for range t.resized {
-			if s := t.shownOn(); s != nil {
+			if s, e := t.shownOn(); s != nil {
+				w := windowOf(t.tty)
+				e.resized(w)
 				// This fails if the connection has ended.
-				_, _ = s.SendRequest("window-change", false, gossh.Marshal(windowOf(t.tty)))
+				_, _ = s.SendRequest("window-change", false, gossh.Marshal(w))
 			}
 		}
 	}()
 	return nil
 }
 
-// shownOn returns the session that has a pty like the terminal.
-func (t *sessionTerminal) shownOn() *gossh.Session {
+// shownOn returns the session that has a pty like the terminal, and what draws on that.
+func (t *sessionTerminal) shownOn() (*gossh.Session, *echo) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.session
+	return t.session, t.echo
 }
 
 // window is the size of a terminal as SSH has it (RFC 4254 section 6.7).
