@@ -28,6 +28,8 @@ type AttachOptions struct {
 	// Cols and Rows are the size of the viewer's window; 0: it has no window and gets a stream.
 	Cols, Rows int
 	Pixels     Pixels // of that window
+	// Below is how many rows the viewer's terminal has below that window: see [Attach.KeepBelow].
+	Below int
 	// Plain: the viewer types, but draws nothing. First is empty, and Redraw returns the output
 	// that is retained. Its Cols and Rows are 0 while the size of its window is unknown.
 	Plain bool
@@ -56,6 +58,7 @@ type Attach struct {
 
 	// Guarded by the Term's lock.
 	cols, rows int    // of the window
+	below      int    // rows below it: see KeepBelow
 	pixels     Pixels // of it
 	theme      *theme // nil: unknown
 	cellMouse  bool   // the viewer's terminal cannot report the mouse in pixels

@@ -30,7 +30,7 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 	}
 	a = &Attach{
 		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, pixels: o.Pixels,
-		keys:  o.Keys,
+		below: o.Below, keys: o.Keys,
 		sub:   h.store.NewSubscriber(true),
 		notes: make(chan Note, noteBacklog), asking: make(chan struct{}, 1), since: h.now(),
 		kicked: make(chan struct{}), calls: make(chan struct{}, 1),

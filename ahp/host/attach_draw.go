@@ -70,8 +70,12 @@ func (a *Attach) Cover(dst []store.Item, o Over, unsure bool) (
 	return dst, screen, err
 }
 
-// fitsLocked reports whether the viewer's window has the size of the screen.
-func (a *Attach) fitsLocked() bool {
+// fitsLocked reports whether the program's output can be written to the viewer's terminal as it is:
+// the screen has all of it.
+func (a *Attach) fitsLocked() bool { return a.below == 0 && a.sameSizeLocked() }
+
+// sameSizeLocked reports whether the viewer's window has the size of the screen.
+func (a *Attach) sameSizeLocked() bool {
 	cols, rows := a.t.term.Screen().Size()
 	return a.cols == cols && a.rows == rows
 }
@@ -92,8 +96,8 @@ type Over struct {
 
 // Covered returns what draws the present screen under something that is drawn over it, or in a
 // window of another size than the terminal; what is pulled next follows it. It includes clipboards,
-// notifications and bells. turned: the viewer's terminal shows its other screen from then on, so
-// that what is over it has to be drawn again.
+// notifications and bells. turned: the viewer's terminal shows its other screen from then on, or
+// has scrolled, so that what is over it and below has to be drawn again.
 func (a *Attach) Covered(o Over) (screen []byte, turned bool, err error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -164,9 +168,9 @@ func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 		return nil, err
 	}
 	a.picture = vt.Picture{} // it takes memory
-	r.Cols, r.Rows, r.Live, r.Marks = a.cols, a.rows, true, true
+	r.Cols, r.Rows, r.Live, r.Marks = a.cols, a.rows+a.below, true, true
 	screen := a.t.term.Screen()
-	a.x, a.y = screen.Clip(a.cols, a.rows)
+	a.x, a.y = screen.Clip(r.Cols, r.Rows)
 	return screen.AppendRedraw(dst, r), nil
 }
 
@@ -187,16 +191,19 @@ func (a *Attach) drawOverLocked(dst []byte, o Over) (drawn []byte, turned bool, 
 		p.ForgetRow(y)
 	}
 	was := p.Alternate()
-	if p.NeedsMain(screen, a.cols, a.rows) {
+	if a.below == 0 && p.NeedsMain(screen, a.cols, a.rows) {
 		r := a.updateLocked()
 		r.Cols, r.Rows, r.Live, r.Marks = a.cols, a.rows, true, true
 		dst = screen.AppendRedraw(dst, r)
 		p.Begin(screen)
 	}
-	covered := vt.Covered{First: o.First, Last: o.Rows}
+	covered := vt.Covered{First: o.First, Last: o.Rows, Below: a.below, Missed: a.liftsLocked(o)}
 	dst = screen.AppendOver(dst, a.cols, a.rows, covered, p)
 	a.x, a.y = p.Origin()
-	return dst, p.Alternate() != was, nil
+	if covered.Missed > 0 {
+		a.scrolled = a.t.viewers.scrolled() - uint64(p.Missed())
+	}
+	return dst, p.Alternate() != was || p.Lifted(), nil
 }
 
 // asideLocked drops the output that has not been pulled yet, but appends its clipboards and

@@ -29,7 +29,7 @@ const shortHistory = 16 << 10
 
 // firstLocked returns what draws the present state for a viewer that comes.
 func (a *Attach) firstLocked() ([]byte, error) {
-	if a.opts.Cols == 0 || a.opts.Plain || !a.fitsLocked() {
+	if a.opts.Cols == 0 || a.opts.Plain || !a.sameSizeLocked() {
 		return a.redrawLocked()
 	}
 	if err := a.sub.Follow(a.t.ch); err != nil {
@@ -48,12 +48,15 @@ func (a *Attach) firstLocked() ([]byte, error) {
 		missed := max(int(a.scrolled-p.scrolled), 0)
 		if total := screen.HistoryLines(); missed < total && (most < 0 || missed < most) {
 			h.known, most = total-missed, missed
-			r.Update = p.shown(a.t.host.now())
+			r.Update = a.below == 0 && p.shown(a.t.host.now())
 		}
 	}
 	h.lines, h.size = screen.NewestHistory(most, -1)
-	if h.due = a.opts.Later && h.size > shortHistory; h.due {
-		return screen.AppendArrival(nil, a.cols, a.rows, !r.Update, &a.picture), nil
+	if h.due = a.opts.Later && h.size > shortHistory; h.due || a.below > 0 {
+		if !h.due {
+			a.scrolled -= uint64(h.lines) // the first drawing lifts them
+		}
+		return screen.AppendArrival(nil, a.cols, a.rows, a.below, !r.Update, &a.picture), nil
 	}
 	r.Scrollback = h.lines
 	return a.drawLocked(nil, r)
@@ -133,6 +136,9 @@ func (p *place) shown(now time.Time) bool {
 func (a *Attach) Place() (scrolled uint64, ok bool) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
+	if a.below > 0 {
+		return a.scrolled, !a.later.due && a.sameSizeLocked()
+	}
 	return a.t.viewers.scrolled(), !a.later.due && a.fitsLocked() && a.sub.Lag(a.t.ch) == 0
 }
 

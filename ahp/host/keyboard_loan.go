@@ -78,6 +78,7 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	t.host.watchers.tellConns()
 	if from.named() != next.named() {
 		kb.tellWaits()
+		t.viewers.wakeBelow()
 		t.emit(Event{Kind: EventHolderChanged, By: by, To: next.text(), from: s.conn})
 	}
 	t.approvals.wakeDeciders() // others may decide now

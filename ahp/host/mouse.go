@@ -42,6 +42,13 @@ func (a *Attach) ReportsPixels(on bool) {
 func (a *Attach) mouseLocked(p []byte) []byte {
 	screen, dx, dy := a.t.term.Screen(), 0, 0
 	cols, rows := screen.Size()
+	switch {
+	case a.below == 0:
+	case a.inPixels:
+		p = keyboard.KeepMouse(p, screen.MouseEncoding(), a.pixels.Height)
+	default:
+		p = keyboard.KeepMouse(p, screen.MouseEncoding(), a.rows)
+	}
 	if a.hasWindow() && (a.cols < cols || a.rows < rows) { // it shows a part
 		dx, dy = a.x, a.y
 	}

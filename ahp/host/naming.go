@@ -49,6 +49,7 @@ func (c *Conn) GiveName(t *Terminal, name string) (was string, err error) {
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Name, m.Guarded = t.otherName(), t.approvals.on })
 	t.log.writeDecisions()
 	t.log.keepDescription()
+	t.viewers.wakeBelow()
 	t.emit(Event{Kind: EventRenamed, By: c.Name(), Was: was, from: c})
 	t.term.Unlock()
 	if stays && !c.host.cfg().GuardAgents {

@@ -20,7 +20,7 @@ func (v *viewers) followed() *Attach {
 		return nil
 	}
 	for _, a := range slices.Backward(v.windows) {
-		if a.holdsLocked() && a.cols >= minCols && a.rows >= minRows {
+		if a.holdsLocked() && a.cols >= minCols && a.rows+a.below >= minRows {
 			return a
 		}
 	}

@@ -20,16 +20,42 @@ const (
 // the mode in which the terminal reports. A report whose encoding has no room for its position
 // stays. What is pasted stays.
 func MoveMouse(p []byte, encoding, dx, dy int) []byte {
-	return changeMouse(p, encoding, func(x, y int) (int, int) { return x + dx, y + dy })
+	return changeMouse(p, encoding, moves(func(x, y int) (int, int) { return x + dx, y + dy }))
 }
 
 // ChangeMouse returns p with other positions in its mouse reports, which are those of mode 1006, or
 // of 1016 where they are in pixels. What is pasted stays.
 func ChangeMouse(p []byte, to func(x, y int) (int, int)) []byte {
-	return changeMouse(p, mouseSGR, to)
+	return changeMouse(p, mouseSGR, moves(to))
 }
 
-func changeMouse(p []byte, encoding int, to func(x, y int) (int, int)) []byte {
+// KeepMouse returns p with its mouse reports within the first rows of a terminal, or of its pixels:
+// what is further down, which is not the program's, is left out if it presses a button, and
+// otherwise comes to the last row. encoding is as for MoveMouse. What is pasted stays.
+func KeepMouse(p []byte, encoding, rows int) []byte {
+	return changeMouse(p, encoding, func(x, y int, presses bool) (int, int, bool) {
+		return x, min(y, rows), y <= rows || !presses
+	})
+}
+
+// mouseChange returns the position that a report at x, y is to have; keep: it is not left out.
+type mouseChange func(x, y int, presses bool) (toX, toY int, keep bool)
+
+// moves is a change of the position only.
+func moves(to func(x, y int) (int, int)) mouseChange {
+	return func(x, y int, _ bool) (int, int, bool) {
+		x, y = to(x, y)
+		return x, y, true
+	}
+}
+
+// The bits of a report's button (xterm ctlseqs, "Mouse Tracking").
+const (
+	mouseMotion  = 32
+	mouseRelease = 3 // in encodings other than mode 1006
+)
+
+func changeMouse(p []byte, encoding int, to mouseChange) []byte {
 	if !bytes.Contains(p, []byte("\x1b[")) {
 		return p
 	}
@@ -48,7 +74,7 @@ func changeMouse(p []byte, encoding int, to func(x, y int) (int, int)) []byte {
 
 // moveReport returns the length of what p, which begins with CSI, begins with, and that with its
 // position changed if it is a mouse report.
-func moveReport(p []byte, encoding int, to func(x, y int) (int, int)) (n int, moved []byte) {
+func moveReport(p []byte, encoding int, to mouseChange) (n int, moved []byte) {
 	if len(p) > 2 && p[2] == 'M' && (encoding == mouseX10 || encoding == mouseUTF8) {
 		return moveX10(p, encoding == mouseUTF8, to)
 	}
@@ -64,18 +90,26 @@ func moveReport(p []byte, encoding int, to func(x, y int) (int, int)) (n int, mo
 	}
 	x, errX := strconv.Atoi(string(f[1]))
 	y, errY := strconv.Atoi(string(f[2]))
-	if errX != nil || errY != nil {
+	button, err := strconv.Atoi(string(f[0]))
+	if errX != nil || errY != nil || err != nil {
 		return 2, p[:2]
 	}
+	presses := button&mouseMotion == 0 && p[i] == 'M'
+	if !sgr {
+		presses = pressesX10(button)
+	}
+	x, y, keep := to(x, y, presses)
+	if !keep {
+		return i + 1, nil
+	}
 	moved = slices.Clone(p[:i-len(f[1])-len(f[2])-1])
-	x, y = to(x, y)
 	moved = append(strconv.AppendInt(moved, int64(x), 10), ';')
 	return i + 1, append(strconv.AppendInt(moved, int64(y), 10), p[i])
 }
 
 // moveX10 is moveReport for CSI M, behind which the button and the position stand as characters,
 // each 32 larger than it is.
-func moveX10(p []byte, wide bool, to func(x, y int) (int, int)) (n int, moved []byte) {
+func moveX10(p []byte, wide bool, to mouseChange) (n int, moved []byte) {
 	n = 3
 	var is [3]rune // the button, and the position
 	for i := range is {
@@ -88,7 +122,10 @@ func moveX10(p []byte, wide bool, to func(x, y int) (int, int)) (n int, moved []
 		}
 		n += size
 	}
-	x, y := to(int(is[1])-32, int(is[2])-32)
+	x, y, keep := to(int(is[1])-32, int(is[2])-32, pressesX10(int(is[0])))
+	if !keep {
+		return n, nil
+	}
 	is[1], is[2] = rune(x+32), rune(y+32)
 	moved = slices.Clone(p[:3])
 	for _, c := range is {
@@ -102,4 +139,11 @@ func moveX10(p []byte, wide bool, to func(x, y int) (int, int)) (n int, moved []
 		}
 	}
 	return n, moved
+}
+
+// pressesX10 reports whether a button is pressed by a report in an encoding other than that of mode
+// 1006, in which 32 is added to what it is.
+func pressesX10(button int) bool {
+	button -= 32
+	return button&mouseMotion == 0 && button&mouseRelease != mouseRelease
 }

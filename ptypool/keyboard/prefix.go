@@ -9,6 +9,10 @@ import (
 // SetEnv sends it, and servers that do not know it accept it as they do the locale.
 const PrefixVariable = "LC_TERMHOST_PREFIX"
 
+// StatusVariable is the environment variable with which a person chooses whether there is a status
+// line below a terminal: "line" or "off". Hosts of a fleet tell each other by it, too.
+const StatusVariable = "LC_TERMHOST_STATUS"
+
 // ParsePrefix reads the name of a prefix key: "ctrl-a" to "ctrl-z", "ctrl-\", "ctrl-]", "ctrl-^"
 // and "ctrl-_", also with "c-" or "^" in place of "ctrl-", and "none" or "", which is 0. It refuses
 // Tab, Enter, interrupt and end of file, which everybody types, and Escape, with which the

@@ -24,6 +24,10 @@ type Picture struct {
 	shows   shownScreen
 	beneath bool
 	turns   uint64
+
+	missed int // see Missed
+	lifted bool
+	under  bool // the main screen is drawn while the program shows the other one
 }
 
 // shownScreen is which of its two screens a viewer's terminal shows.
@@ -94,8 +98,16 @@ func (p *Picture) Origin() (x, y int) { return p.x, p.y }
 // ForgetModes has the cursor and all modes, colours and the title set next time.
 func (p *Picture) ForgetModes() { p.modes, p.cursor = p.modes[:0], pictureCursor{} }
 
-// Covered is how many of the first and of the last rows of a window something else is drawn over.
-type Covered struct{ First, Last int }
+// Covered is what of a window AppendOver does not draw.
+type Covered struct {
+	// First and Last are over how many of the first and of the last rows something else is drawn.
+	First, Last int
+	// Below is how many rows the terminal has below the window.
+	Below int
+	// Missed is how many of the newest lines above the screen are scrolled into the terminal's
+	// scrollback before, where that is possible: see [Picture.Missed].
+	Missed int
+}
 
 // AppendOver appends a sequence that makes a viewer's terminal, whose window has cols by rows
 // cells, show this screen, and has p be what it shows: only what differs from p is drawn, which may
@@ -105,6 +117,7 @@ type Covered struct{ First, Last int }
 // follows.
 //
 // The terminal goes to the alternate screen and leaves it only as the program does. See NeedsMain.
+// The rows below the window are not drawn, and stay unless p has Lifted.
 func (s *Screen) AppendOver(dst []byte, cols, rows int, covered Covered, p *Picture) []byte {
 	m := s.shown()
 	w := writer{tb: &m.table, dst: dst, over: true}
@@ -115,11 +128,19 @@ func (s *Screen) AppendOver(dst []byte, cols, rows int, covered Covered, p *Pict
 		w.str("\x1b[0m")
 	}
 	begun := len(w.dst)
-	p.turn(&w, s)
+	p.missed, p.lifted = covered.Missed, false
 	p.follow(s)
+	p.lift(&w, covered.Below)
+	if covered.Below > 0 && p.turnsTo(s) && p.shows == mainScreen {
+		p.under = true // it is seen when the viewer leaves
+		p.draw(&w, 0, rows)
+		p.under = false
+	}
+	p.turn(&w, s)
+	p.lift(&w, covered.Below)
 	n := max(rows-covered.Last, 0)
 	if covered.First == 0 {
-		p.scroll(&w, n)
+		p.scroll(&w, n, covered.Below)
 	}
 	p.draw(&w, covered.First, n)
 	p.drawModes(&w)
@@ -153,29 +174,28 @@ func (p *Picture) start(w *writer, s *Screen, cols, rows int) {
 }
 
 // AppendArrival is AppendOver for a viewer's terminal in whatever state, of which p, which may have
-// any value, becomes the picture. own: the lines that the terminal shows are scrolled into its
-// scrollback before; else they are drawn over.
-func (s *Screen) AppendArrival(dst []byte, cols, rows int, own bool, p *Picture) []byte {
+// any value, becomes the picture. The terminal has some rows below the window. own: the lines that
+// the terminal shows are scrolled into its scrollback before; else they are drawn over.
+func (s *Screen) AppendArrival(
+	dst []byte, cols, rows, below int, own bool, p *Picture,
+) []byte {
 	w := writer{tb: &s.model.table, dst: append(dst, can)}
 	s.resetViewer(&w, func() {
 		if own {
-			w.scrollOwn(cols, rows)
+			w.scrollOwn(cols, rows+below)
 		}
 	})
 	*p = Picture{shows: mainScreen}
-	return s.AppendOver(w.dst, cols, rows, Covered{}, p)
+	return s.AppendOver(w.dst, cols, rows, Covered{Below: below}, p)
 }
 
 // turn has the terminal show the screen that the program shows. While a frame hides that the
 // program has gone to the other one, there is no need.
 func (p *Picture) turn(w *writer, s *Screen) {
-	want := mainScreen
-	if s.shown().altShown() {
-		want = alternateScreen
-	}
-	if want == p.shows || s.shown().altShown() != s.model.altShown() {
+	if !p.turnsTo(s) {
 		return
 	}
+	want := wanted(s)
 	w.str(modeString(want == alternateScreen, 1049))
 	s.model.modes.resetKeys(w)
 	s.resetShown(w, nil) // 1049 restores more than the cursor
@@ -184,6 +204,30 @@ func (p *Picture) turn(w *writer, s *Screen) {
 		p.rows[y].known = false
 	}
 	p.shows, p.beneath = want, false
+}
+
+// wanted is the screen that the program shows.
+func wanted(s *Screen) shownScreen {
+	if s.shown().altShown() {
+		return alternateScreen
+	}
+	return mainScreen
+}
+
+// turnsTo reports whether the terminal goes to its other screen now.
+func (p *Picture) turnsTo(s *Screen) bool {
+	return wanted(s) != p.shows && s.shown().altShown() == s.model.altShown()
+}
+
+// model returns what is drawn.
+func (p *Picture) model() *model {
+	m := p.of.shown()
+	if p.under {
+		main := *m
+		main.grid = &main.main
+		return &main
+	}
+	return m
 }
 
 // follow makes p one of s, with the cursor in the window. The window moves by half of its size, not
@@ -208,7 +252,7 @@ func (p *Picture) follow(s *Screen) {
 
 // draw draws the rows [from, to) where they differ. Comparing all cells takes a microsecond or two.
 func (p *Picture) draw(w *writer, from, to int) {
-	m := p.of.shown()
+	m := p.model()
 	off := !m.modes.clusters() // the terminal is not in mode 2027
 	for y := range p.rows {
 		r := &p.rows[y]

@@ -11,10 +11,10 @@ const (
 	scrollSaves = 2
 )
 
-// scroll has the terminal scroll the first n rows, if most of them are on the screen further up
-// now. It deletes lines below the first row (DL), because at the first one some terminals keep what
+// scroll has the terminal, which has more rows below the window, scroll the first n rows, if most of
+// them are on the screen further up now. It deletes lines below the first row (DL), because at the first one some terminals keep what
 // is deleted in their scrollback.
-func (p *Picture) scroll(w *writer, n int) {
+func (p *Picture) scroll(w *writer, n, below int) {
 	by, best := 0, p.matches(0, n)
 	if n-1-best <= scrollSaves {
 		return // nearly all rows are right
@@ -27,12 +27,13 @@ func (p *Picture) scroll(w *writer, n int) {
 	if by == 0 {
 		return
 	}
-	if n < len(p.rows) {
+	part := n < len(p.rows)+below
+	if part {
 		w.csi("r", 1, n)
 	}
 	w.csi("H", 2)
 	w.csi("M", by)
-	if n < len(p.rows) {
+	if part {
 		w.str("\x1b[r")
 	}
 	left := slices.Clone(p.rows[1 : 1+by])
@@ -56,6 +57,6 @@ func (p *Picture) matches(k, n int) (right int) {
 
 // shown returns the cells that row y is to show, without trailing blanks.
 func (p *Picture) shown(y int) []cell {
-	cells := p.of.shown().part(p.x, p.y+y, p.cols)
+	cells := p.model().part(p.x, p.y+y, p.cols)
 	return cells[:(&row{cells: cells}).used()]
 }
