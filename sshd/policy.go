@@ -15,6 +15,8 @@ type Policy struct {
 	LoginLast bool
 	// Quiet: viewers are not told that other terminals want them.
 	Quiet bool
+	// Status: viewers have a status line, unless their person has chosen otherwise.
+	Status bool
 }
 
 // Forwarding is where the forwards of `ssh -L`, -D and -R may lead and listen.

@@ -122,6 +122,7 @@ func (s *Server) set(cfg Config) {
 		Address: s.address, HostKey: cfg.hostKey,
 		Ordinary: func() bool { return s.policy.Load().Shell },
 		Quiet:    func() bool { return s.policy.Load().Quiet },
+		Status:   func() bool { return s.policy.Load().Status },
 
 		LoginLast:  func() bool { return s.policy.Load().LoginLast },
 		FirstLogin: cfg.FirstLogin,

@@ -246,6 +246,7 @@ func policyOf(cfg *config.Config) sshd.Policy {
 		Shell:           cfg.SSH.Exec == config.ExecShell,
 		LoginLast:       cfg.Terminal.Login == config.LoginLast,
 		Quiet:           !cfg.Terminal.Attention,
+		Status:          cfg.Attach.Status == config.StatusLine,
 	}
 }
 

@@ -11,9 +11,9 @@ const (
 	scrollSaves = 2
 )
 
-// scroll has the terminal, which has more rows below the window, scroll the first n rows, if most of
-// them are on the screen further up now. It deletes lines below the first row (DL), because at the first one some terminals keep what
-// is deleted in their scrollback.
+// scroll has the terminal, which has some rows below the window, scroll the first n rows, if most
+// of them are on the screen further up now. It deletes lines below the first row (DL), because at
+// the first one some terminals keep what is deleted in their scrollback.
 func (p *Picture) scroll(w *writer, n, below int) {
 	by, best := 0, p.matches(0, n)
 	if n-1-best <= scrollSaves {

@@ -76,6 +76,9 @@ func (c *Caller) folder(dir string) string {
 func (v *invocation) create(o host.CreateOptions, shown viewer.Options) int {
 	as := v.attachOptions()
 	o.Attach = &as
+	if as.Below > 0 {
+		o.Rows, o.Pixels = as.Rows, as.Pixels
+	}
 	made, err := v.Conn.Create(o)
 	if err != nil {
 		return v.notStarted(err)

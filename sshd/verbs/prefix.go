@@ -33,12 +33,9 @@ func (v *invocation) chosenPrefix() (text string, ok bool) {
 	return text, ok
 }
 
-// programEnv returns the peer's variables for a program, without the prefix key, which is for the
-// viewer.
+// programEnv returns the peer's variables for a program, without those for the viewer.
 func (v *invocation) programEnv() []string {
-	return slices.DeleteFunc(slices.Clone(v.Env()), func(e string) bool {
-		return strings.HasPrefix(e, keyboard.PrefixVariable+"=")
-	})
+	return slices.DeleteFunc(slices.Clone(v.Env()), forViewer)
 }
 
 // choosePrefix has the prefix flag of a verb, if it has one, count as the variable, which other

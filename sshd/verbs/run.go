@@ -26,6 +26,9 @@ type Runner struct {
 	// Quiet reports whether viewers are not told that other terminals need attention; nil: they
 	// are, on the screen and by a notification.
 	Quiet func() bool
+	// Status reports whether viewers have a status line unless their person has chosen; nil: they
+	// have none.
+	Status func() bool
 	// Version is termhost's own, for `help`.
 	Version string
 	// Address returns where the host listens for SSH, "host:port"; nil: it is not known.
@@ -92,6 +95,7 @@ type invocation struct {
 	stdout    io.Writer // for text: on a terminal, which is in raw mode, \n becomes \r\n
 	stderr    io.Writer // likewise
 
+	statusLine *viewer.Status
 	// isLogin: no terminal was named.
 	isLogin bool
 	// isPart: the verb runs on several hosts. The peer is told once why its connection ends.
@@ -118,6 +122,7 @@ func (v *invocation) exit(status int) Exit {
 // invoke returns an invocation without a verb.
 func (r *Runner) invoke(ctx context.Context, c Caller) *invocation {
 	v := &invocation{Runner: r, Caller: c, ctx: ctx, stdout: c.Stdout(), stderr: c.Stderr()}
+	v.chooseStatus()
 	if v.onTerminal() {
 		v.stdout, v.stderr = toCRLF{v.stdout}, toCRLF{v.stderr}
 	}

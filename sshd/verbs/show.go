@@ -15,14 +15,13 @@ func (v *invocation) session() *viewer.Session {
 		Called: v.shown,
 		Remove: func(name string) string { return v.command("rm", name) },
 		Ended:  v.ended, Carries: v.Carries, Taken: v.Taken, Shows: v.Shows, Others: v.otherRows(),
-		WantElsewhere: v.WantElsewhere}
+		WantElsewhere: v.WantElsewhere, Status: v.statusLine}
 }
 
 // attachOptions returns how the peer attaches to a terminal.
 func (v *invocation) attachOptions() host.AttachOptions {
-	size := v.Window()
-	o := host.AttachOptions{Cols: size.Cols, Rows: size.Rows, Pixels: size.Pixels,
-		Plain: v.plainTerminal(), Keys: viewer.Keys(v, !v.verb.unasked())}
+	o := host.AttachOptions{Plain: v.plainTerminal(), Keys: viewer.Keys(v, !v.verb.unasked())}
+	v.fit(&o)
 	if term, ok := v.Terminal(); ok && v.Carries != nil && v.Draws() {
 		addr, _, _ := strings.Cut(v.Endpoints, " ")
 		o.Later, o.From = true, addr+" "+term

@@ -148,8 +148,10 @@ func (t *tour) here(r *ready) (how toured, next *ready) {
 	if tell := t.v.Taken; tell != nil {
 		s.Taken = func(bytes uint64, shown bool) { tell(l.given(bytes), shown) }
 	}
-	if size := t.v.Window(); size.Cols > 0 {
-		r.a.ResizeTo(size.Cols, size.Rows, size.Pixels) // it may have changed on the way
+	var o host.AttachOptions
+	if t.v.fit(&o); o.Cols > 0 { // it may have changed on the way
+		r.a.KeepBelow(o.Below)
+		r.a.ResizeTo(o.Cols, o.Rows, o.Pixels)
 	}
 	t.arrive(r.to, r.a.ReadOnly())
 	end, code := viewer.Attach(t.v.ctx, s, r.a, r.first, r.o)

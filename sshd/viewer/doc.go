@@ -27,5 +27,8 @@
 // over the screen, and in a window of another size, the viewer draws the screen and what lies over
 // it together (draw).
 //
+// With a status line, a row of its own below that, the viewer only draws. Notices are in the row,
+// and the lines that leave the screen still get into the terminal's scrollback (Status).
+//
 // On a terminal that draws nothing (see [IO].Draws) there is none of that.
 package viewer

@@ -9,7 +9,7 @@ import (
 
 // canvas is the state of the loop's drawing.
 type canvas struct {
-	window Window
+	window Window        // that shows the program, without the status line
 	drawn  bool          // the screen was drawn, not the output sent
 	dirty  bool          // a drawing is due
 	lost   bool          // the output that was sent does not show the screen any more
@@ -27,7 +27,9 @@ type canvas struct {
 // show brings the viewer up to date. more: there is, or may be, more to show at once.
 func (w *viewer) show() (more bool, err error) {
 	if w.interactive {
-		w.tellWindow()
+		if err := w.tellWindow(); err != nil {
+			return false, err
+		}
 	}
 	if w.draws {
 		w.passTime(time.Now())
@@ -82,7 +84,7 @@ func (w *viewer) passTime(now time.Time) {
 	if due := w.waiting.drops(); !due.IsZero() && !now.Before(due) {
 		w.waiting = overlay{}
 	}
-	if w.lit.Load() && !w.overlay.timed() {
+	if w.lit.Load() && (w.status.shown() || !w.overlay.timed()) {
 		w.lit.Store(false)
 	}
 }
@@ -90,35 +92,46 @@ func (w *viewer) passTime(now time.Time) {
 // passLayered is passTime where the screen is drawn with what lies over it.
 func (w *viewer) passLayered(now time.Time) {
 	w.dirty = w.dirty || !w.drawn
-	if on := w.att.marks(now, w.differs()); on != w.att.marked {
+	if on := w.att.marks(now, w.differs() || w.status.shown()); on != w.att.marked {
 		w.att.marked, w.dirty = on, true
 	}
-	if w.waiting.lines != nil {
+	if w.waiting.lines != nil && !w.status.shown() {
 		w.lit.Store(true) // before the last look at the keys
 	}
 	if o := w.next(now); o.lines != nil && w.overlay.lines == nil {
 		w.begins(o)
 		w.dirty = true
 	}
+	w.dirty = w.dirty || w.status.turned(&w.overlay, now)
 }
 
 // tellWindow tells the host of the newest window, at most once per frame: each change interrupts
 // the program and is shown to all who watch.
-func (w *viewer) tellWindow() {
+func (w *viewer) tellWindow() error {
 	if !w.resize || time.Since(w.fitted) < frame {
-		return
+		return nil
+	}
+	if w.s.Status.On() && w.draws && !w.drawn {
+		// Lines that leave the screen with its last row are known to be the first that are missing.
+		w.dirty, w.last = true, time.Time{}
+		if err := w.draw(true); err != nil {
+			return err
+		}
 	}
 	w.resize, w.fitted = false, time.Now()
-	w.window = w.s.Window()
+	w.fit(w.s.Window())
+	w.a.KeepBelow(w.status.rows)
 	w.a.ResizeTo(w.window.Cols, w.window.Rows, w.window.Pixels)
 	w.lost, w.resized = w.draws, true
+	return nil
 }
 
 // layered reports whether the viewer cannot be sent the program's output as it is: there is
-// something over it that stays, the window and the terminal differ in size, or the lines above the
-// screen come later.
+// something over it that stays, the window and the terminal differ in size, there is a status line
+// below, or the lines above the screen come later.
 func (w *viewer) layered() bool {
-	return w.lines.due || w.overlay.firm() || w.front.dialog() != nil || w.differs()
+	return w.lines.due || w.overlay.firm() || w.front.dialog() != nil || w.differs() ||
+		w.status.shown()
 }
 
 // differs reports whether the viewer's window is of another size than the terminal.
@@ -180,8 +193,10 @@ func (w *viewer) draw(covered bool) error {
 	w.pictures.redrawn()
 	w.drawn = covered
 	screen = appendCopied(w.appendLayer(screen, &above, anew || turned), above.dialog)
-	if !covered {
+	if !covered || w.status.shown() {
 		w.place.printed(w.last)
+	}
+	if !covered {
 		w.retitle() // behind what may be the middle of a sequence
 	} else {
 		screen = append(screen, w.title(w.att.retitle || len(screen) > 0)...)
@@ -204,7 +219,7 @@ func (w *viewer) draw(covered bool) error {
 // notice.
 func (w *viewer) outdo() {
 	w.printedAt = time.Now()
-	if w.overlay.timed() {
+	if w.overlay.timed() && !w.status.shown() {
 		w.cover(overlay{})
 	}
 }
@@ -269,7 +284,7 @@ func (w *viewer) lay(covered bool) (o layer) {
 	if !covered {
 		return o
 	}
-	d, below := w.front.dialog(), w.overlay
+	d, below := w.front.dialog(), w.overScreen()
 	cursor, rows := w.a.CursorRow(), w.window.Rows
 	if o.dialog = d; d != nil {
 		var shown overlay
@@ -298,7 +313,9 @@ func (w *viewer) lay(covered bool) (o layer) {
 			o.rows, rows = len(lines), from
 		}
 	}
-	if row, ok := markRow(o.first, rows, cursor); ok && w.att.marked {
+	if w.status.shown() {
+		o.text = w.appendStatus(o.text)
+	} else if row, ok := markRow(o.first, rows, cursor); ok && w.att.marked {
 		o.mark, o.markRow = wantYou(w.att.count), row
 		o.always = append(o.always, "\x1b7"+plainText...)
 		o.always = appendMark(o.always, o.mark, row, w.window)
@@ -310,7 +327,7 @@ func (w *viewer) lay(covered bool) (o layer) {
 // drawDialog draws a dialog above the other overlay, so that neither covers the other. Without room
 // for both, a question comes before a notice.
 func (w *viewer) drawDialog(d dialog) (o overlay, above Window, below overlay) {
-	above, below = w.window, w.overlay
+	above, below = w.window, w.overScreen()
 	n := len(below.fitted(w.window))
 	if _, asks := d.(asking); asks && below.timed() {
 		if o = d.draw(w.window, w.window); len(o.fitted(w.window))+n > w.window.Rows {
@@ -354,7 +371,7 @@ func (w *viewer) drawing(covered bool, over host.Over) (
 
 // enter replaces a drawing for the terminal's size by one for the window, if they differ.
 func (w *viewer) enter() {
-	w.drawn = w.draws && w.differs()
+	w.drawn = w.draws && (w.differs() || w.status.shown())
 	w.resized = w.drawn
 	w.dirty, w.lost = w.drawn, false
 	w.light.drop()

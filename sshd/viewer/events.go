@@ -20,6 +20,7 @@ const (
 	leave
 	depart      // another host's terminal is ready
 	askAgain    // what the person has put aside
+	turnStatus  // the status line on or off
 	nothingLeft // the terminal has ended, and there is no other to go to
 )
 
@@ -46,11 +47,16 @@ func (w *viewer) handle(e event) error {
 		w.helpAt = time.Time{}
 		w.cover(overlay{})
 	case interrupted:
-		if w.draws && w.a.Lag() > farBehind {
+		switch {
+		case w.status.shown():
+			w.a.DropMissed(farBehind)
+		case w.draws && w.a.Lag() > farBehind:
 			w.lost = true
 		}
 	case switchTo:
 		return w.swap(e.next)
+	case turnStatus:
+		w.turnStatus()
 	case askAgain:
 		if w.approval != nil {
 			w.approval.putAside(false)

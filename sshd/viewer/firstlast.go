@@ -89,13 +89,14 @@ func (w *viewer) lastLineOfLost() {
 // leaving returns a sequence that restores the viewer's terminal. It removes overlays first.
 func (w *viewer) leaving() (sane []byte) {
 	covered := w.drawn && (w.overlay.lines != nil || w.att.marked || w.front.dialog() != nil)
+	below := w.status.shown()
 	w.overlay, w.att.marked = overlay{}, false
 	w.front.clear()
 	sane = append(sane, w.light.back...)
 	w.light.drop()
 	if covered {
 		uncovered := w.a.Uncover
-		if w.differs() {
+		if below || w.differs() {
 			uncovered = func() ([]byte, error) {
 				screen, _, err := w.a.Covered(host.Over{All: true})
 				return screen, err
@@ -110,6 +111,9 @@ func (w *viewer) leaving() (sane []byte) {
 		// That put the cursor below the program's text; but the viewer's part of it reaches down to
 		// the last row.
 		sane = fmt.Appendf(sane, "\x1b[%d;1H\r\n", w.window.Rows)
+	}
+	if below {
+		sane = w.appendNoStatus(sane)
 	}
 	return append(sane, giveTitleBack...)
 }

@@ -62,6 +62,9 @@ func (w *viewer) waitingDue() time.Time {
 	if o.lines == nil || w.overlay.lines != nil || !w.helpAt.IsZero() {
 		return time.Time{}
 	}
+	if w.status.shown() { // nothing is below it
+		return o.since
+	}
 	due := w.calm()
 	if first := o.since.Add(firstOutput); o.fresh && w.printedAt.IsZero() && first.After(due) {
 		due = first
@@ -76,6 +79,9 @@ func (w *viewer) next(now time.Time) overlay {
 	}
 	o := w.waiting
 	o.until = now.Add(o.lasts)
+	if w.status.shown() {
+		o.until = now.Add(w.statusTime(&o))
+	}
 	return o
 }
 

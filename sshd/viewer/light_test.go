@@ -29,6 +29,10 @@ type seat struct {
 	dir  string
 	wg   sync.WaitGroup
 
+	host    *host.Host
+	status  *Status
+	resized chan struct{}
+
 	mu  sync.Mutex
 	out []byte
 }
@@ -38,11 +42,16 @@ func (s *seat) Stdout() io.Writer              { return s }
 func (s *seat) Stderr() io.Writer              { return s }
 func (s *seat) Terminal() (string, bool)       { return "xterm", true }
 func (s *seat) Draws() bool                    { return true }
-func (s *seat) Window() Window                 { return s.size }
-func (s *seat) Resized() <-chan struct{}       { return nil }
+func (s *seat) Resized() <-chan struct{}       { return s.resized }
 func (s *seat) Signals() <-chan syscall.Signal { return nil }
 func (s *seat) Env() []string                  { return nil }
 func (s *seat) Go(_ string, f func())          { s.wg.Go(f) }
+
+func (s *seat) Window() Window {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
 
 func (s *seat) Write(p []byte) (int, error) {
 	s.mu.Lock()
@@ -101,17 +110,31 @@ func (s *seat) says(lines ...string) { s.w.say(overlay{lines: lines, lasts: time
 // to typed.
 func sits(t *testing.T, line string) *seat {
 	t.Helper()
-	s := &seat{t: t, size: Window{Cols: 40, Rows: 10}, dir: t.TempDir()}
-	hosttest.Check(t, syscall.Mkfifo(filepath.Join(s.dir, "go"), 0o600))
-	h := hosttest.New(t)
-	c, err := h.Connect(hosttest.Principal("ann", authz.Admin), host.DoorSSH)
-	hosttest.Check(t, err)
+	s := newSeat(t)
+	c := s.connect("ann")
 	made, err := c.Create(host.CreateOptions{Dir: s.dir, Line: "stty -icanon -echo; " + line,
 		Attach: &host.AttachOptions{Cols: 40, Rows: 10}})
 	hosttest.Check(t, err)
-	t.Cleanup(c.Close)
 	s.watches(c, made.Attach, made.First)
 	return s
+}
+
+// newSeat returns a seat without a viewer at a new host.
+func newSeat(t *testing.T) *seat {
+	t.Helper()
+	s := &seat{t: t, size: Window{Cols: 40, Rows: 10}, dir: t.TempDir(), host: hosttest.New(t),
+		resized: make(chan struct{}, 1)}
+	hosttest.Check(t, syscall.Mkfifo(filepath.Join(s.dir, "go"), 0o600))
+	return s
+}
+
+// connect returns a connection of a person who is an admin.
+func (s *seat) connect(name string) *host.Conn {
+	s.t.Helper()
+	c, err := s.host.Connect(hosttest.Principal(name, authz.Admin), host.DoorSSH)
+	hosttest.Check(s.t, err)
+	s.t.Cleanup(c.Close)
+	return c
 }
 
 // another has the person look at the same from another window.
@@ -128,12 +151,12 @@ func (s *seat) another(size Window) *seat {
 func (s *seat) watches(c *host.Conn, a *host.Attach, first []byte) {
 	s.read, s.in = io.Pipe()
 	ctx, cancel := context.WithCancel(s.t.Context())
-	session := &Session{IO: s, Conn: c, Prefix: 0x1c, Buffers: &Buffers{},
+	session := &Session{IO: s, Conn: c, Prefix: 0x1c, Buffers: &Buffers{}, Status: s.status,
 		ComeBack: func(string) string { return "" }, Ended: func() error { return nil }}
 	s.w = newViewer(ctx, session, a, Options{Unasked: true})
 	s.w.enter()
 	s.Go("", s.w.typed.run)
-	s.Go("", func() { s.w.watch(first) })
+	s.Go("", func() { s.w.finish(s.w.watch(first)) })
 	s.t.Cleanup(func() {
 		cancel()
 		s.in.Close()

@@ -57,7 +57,7 @@ func TestANoticeIsWrappedBetweenItsWords(t *testing.T) {
 func TestTheKeysOfThePrefixAreWrappedBetweenThem(t *testing.T) {
 	got := string(prefixHelp(0x1c, "bob has the keyboard").appendTo(nil, Window{Cols: 20, Rows: 24}))
 	for _, line := range []string{"bob has the        ", "keyboard:  d detach", "c take it          ", "r hand back  a ask ",
-		"g guard  n next    ", "l list  Tab last   ", "+ new  [ look back ", `? help             `, `Ctrl-\ sends it    `} {
+		"g guard  n next    ", "l list  Tab last   ", "+ new  [ look back ", "s status  ? help   ", `Ctrl-\ sends it    `} {
 		if !strings.Contains(got, "\x1b[2K"+line) {
 			t.Errorf("%q is no line of %q", line, got)
 		}

@@ -39,7 +39,7 @@ func (w *viewer) confirm(now time.Time) {
 		return
 	}
 	p.due, p.asked = time.Time{}, now
-	if w.drawn {
+	if w.drawn && !w.status.shown() {
 		return
 	}
 	at, ok := w.a.Place()
@@ -70,7 +70,7 @@ func (w *viewer) leaves(end Ending) {
 	}
 	switch {
 	case !p.on || w.lines.due:
-	case end == Detached && !w.drawn:
+	case end == Detached && (!w.drawn || w.status.shown()):
 		if at, ok := w.a.Place(); ok {
 			w.a.Leaves(at, true)
 		}

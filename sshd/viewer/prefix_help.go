@@ -11,7 +11,8 @@ import (
 // prefixHelp shows who has the keyboard and the keys in one line.
 func prefixHelp(prefix byte, has string) overlay {
 	keys := []string{"d detach", "c take it", "r hand back", "a ask", "g guard", "n next", "l list",
-		"Tab last", "+ new", "[ look back", "? help", keyboard.ControlName(prefix) + " sends it"}
+		"Tab last", "+ new", "[ look back", "s status", "? help",
+		keyboard.ControlName(prefix) + " sends it"}
 	for i, k := range keys {
 		keys[i] = strings.ReplaceAll(k, " ", together)
 	}
@@ -40,7 +41,7 @@ func (l *inputLoop) fullHelp() overlay {
 	}
 	return overlay{lines: []string{
 		fmt.Sprintf("terminal %s (%s). After %s:", w.s.called(w.t), claim, p),
-		"  d  detach; the terminal goes on",
+		"  d  detach; the terminal goes on; s  status line on or off",
 		"  c  take the keyboard; a  ask for it",
 		"  r  hand it to whoever asks, or back",
 		"  g  guard: agents type after your yes only, or no longer",

@@ -51,6 +51,8 @@ func (l *inputLoop) Commanded(k rune, form, raw []byte) {
 		l.lookBack()
 	case k == 'g':
 		l.guard()
+	case k == 's':
+		l.w.post(event{kind: turnStatus})
 	case k == '?':
 		l.modal = true
 		l.w.say(l.fullHelp().untilKey())

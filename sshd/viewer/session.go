@@ -83,6 +83,9 @@ type Session struct {
 	// other hosts.
 	WantElsewhere *Count
 
+	// Status says whether the person has a status line; nil: none.
+	Status *Status
+
 	questioned *questions // see questions
 }
 

@@ -41,10 +41,10 @@ func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 		return true
 	}
 	_, over := t.Exit()
-	window := w.s.Window()
-	a, first, err := w.s.Conn.Attach(t, host.AttachOptions{ReadOnly: w.readOnly,
-		Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels, History: SwitchHistory,
-		Keys: w.keys(), Later: w.s.Carries != nil && w.draws})
+	o := host.AttachOptions{ReadOnly: w.readOnly, History: SwitchHistory,
+		Keys: w.keys(), Later: w.s.Carries != nil && w.draws}
+	window := w.s.Fit(&o)
+	a, first, err := w.s.Conn.Attach(t, o)
 	if err != nil {
 		w.say(notice("%s: %s", w.s.called(t), w.s.explain(err)))
 		return false
@@ -64,11 +64,13 @@ func (l *inputLoop) another() {
 		w.say(notice("this attach is read-only"))
 		return
 	}
-	window := w.s.Window()
 	o := w.s.CreateOptions()
 	o.Transient = true
-	o.Attach = &host.AttachOptions{Cols: window.Cols, Rows: window.Rows, Pixels: window.Pixels,
-		Keys: w.keys()}
+	o.Attach = &host.AttachOptions{Keys: w.keys()}
+	window := w.s.Fit(o.Attach)
+	if o.Attach.Below > 0 {
+		o.Rows, o.Pixels = o.Attach.Rows, o.Attach.Pixels
+	}
 	made, err := w.s.Conn.Create(o)
 	if err != nil {
 		w.say(notice("%s", w.s.explain(err)))
@@ -118,7 +120,8 @@ func (w *viewer) swap(n *next) error {
 	}
 	w.a.Close()
 	w.mouse.pixels, w.noProgress = false, false
-	w.showing, w.window = n.showing, n.window
+	w.showing = n.showing
+	w.fit(n.window)
 	w.overlay, w.waiting, w.helpAt, w.last = overlay{}, overlay{}, time.Time{}, time.Time{}
 	w.printedAt = time.Time{}
 	w.lines, w.place = laterLines{}, newPlacing(w.place.on)

@@ -263,9 +263,9 @@ func (t *top) attach(ctx context.Context, s *Session, r *Row) (func() (Ending, e
 		return nil, err
 	}
 	_, over := term.Exit()
-	size := s.Window()
-	a, first, err := s.Conn.Attach(term, host.AttachOptions{Cols: size.Cols, Rows: size.Rows,
-		Pixels: size.Pixels, Keys: Keys(s, true), Later: s.Carries != nil})
+	as := host.AttachOptions{Keys: Keys(s, true), Later: s.Carries != nil}
+	s.Fit(&as)
+	a, first, err := s.Conn.Attach(term, as)
 	if err != nil {
 		return nil, err
 	}

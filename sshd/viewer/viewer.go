@@ -32,6 +32,7 @@ type viewer struct {
 
 	// Used by the loop only.
 	canvas
+	status  statusLine
 	inquiry inquiry
 	mouse   mouseModes
 	flags   keyFlags
@@ -72,9 +73,10 @@ func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *view
 		ctx:         ctx,
 		interactive: s.interactive(), draws: s.Draws(),
 		readOnly: a.ReadOnly(),
-		canvas:   canvas{window: s.Window()}, events: make(chan event, eventBacklog),
-		keyed: make(chan struct{}, 1), recolored: make(chan struct{}, 1),
+		events:   make(chan event, eventBacklog),
+		keyed:    make(chan struct{}, 1), recolored: make(chan struct{}, 1),
 		named: make(chan struct{}, 1), keyable: make(chan struct{}, 1)}
+	w.fit(s.Window())
 	w.front = newFront(w.draws)
 	if w.interactive {
 		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
@@ -173,7 +175,7 @@ func (w *viewer) watch(first []byte) Ending {
 			w.stale()
 			w.ask() // which another dialog was in the way of
 		case <-w.keyed:
-			if w.overlay.timed() {
+			if w.overlay.timed() && !w.status.shown() {
 				w.cover(overlay{})
 			}
 		case e := <-w.events:
@@ -267,6 +269,7 @@ func (w *viewer) arm(timer *time.Timer) {
 	sooner(w.att.due)
 	sooner(w.att.markDue(time.Now()))
 	sooner(w.overlay.until)
+	sooner(w.status.turns(&w.overlay, time.Now()))
 	sooner(w.lightDue())
 	sooner(w.waiting.drops())
 	sooner(w.speakDue())

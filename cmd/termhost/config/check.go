@@ -266,6 +266,7 @@ func (c *Config) checkTerminal(r *report) {
 	zeroOrWithin(r, "terminal.quiet_after", t.QuietAfter, minQuietAfter, maxQuietAfter)
 	oneOf(r, "terminal.input", t.Input, []string{InputClaim, InputShared})
 	oneOf(r, "terminal.secrets", t.Secrets, []string{SecretsPeople, SecretsAll})
+	oneOf(r, "attach.status", c.Attach.Status, []string{StatusOff, StatusLine})
 }
 
 func (c *Config) checkPrincipals(r *report) {

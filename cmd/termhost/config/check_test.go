@@ -143,6 +143,7 @@ func TestProblems(t *testing.T) {
 		{"[http]\ntls_key_file = \"/c\"", "http.tls_key_file: TLS needs both files: set http.tls_cert_file too"},
 		{"[http]\nmax_frame_bytes = \"1KiB\"", "1KiB is out of range: from 64KiB to 64MiB"},
 		{"[http]\nrequests_per_second = -1", "-1 is out of range: from 0"},
+		{"[attach]\nstatus = \"top\"", "attach.status"},
 		{"[mcp]\nwait = \"2h\"", "2h is out of range: from 1s to 1h"},
 		{"[mcp]\nwaits = { \"a b\" = \"0s\" }", "mcp.waits.\"a b\": 0s is out of range: from 1s to 1h"},
 		{"[mcp]\nwaits = { \"\" = \"1s\" }", "c.toml:2: mcp.waits.\"\": is not a client's name"},

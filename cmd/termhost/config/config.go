@@ -33,6 +33,7 @@ type Config struct {
 	SSH         SSH         `toml:"ssh"`
 	HTTP        HTTP        `toml:"http"`
 	Terminal    Terminal    `toml:"terminal"`
+	Attach      Attach      `toml:"attach"`
 	MCP         MCP         `toml:"mcp"`
 	Fleet       Fleet       `toml:"fleet"`
 	People      People      `toml:"people"`
@@ -149,6 +150,11 @@ type Terminal struct {
 	QuietAfter       Duration          `toml:"quiet_after"` // 0: nothing is marked
 }
 
+// Attach is the [attach] table: how terminals are shown.
+type Attach struct {
+	Status string `toml:"status"` // StatusOff or StatusLine
+}
+
 // People is the [people] table: who is who.
 type People struct {
 	Me string `toml:"me"` // the person that the host's own user is; "": the only one there is
@@ -182,6 +188,12 @@ const (
 const (
 	LoginNew  = "new"  // a new terminal
 	LoginLast = "last" // the one that was used last
+)
+
+// The values of attach.status: what is below a terminal that is shown.
+const (
+	StatusOff  = "off"  // nothing: the terminal has the whole window
+	StatusLine = "line" // a row about it
 )
 
 // The values of terminal.input: who may type into a terminal whose program the host runs.

@@ -154,6 +154,8 @@ keyboard_idle = "0s"
 attention = false
 attention_after = "0s"
 quiet_after = "0s"
+[attach]
+status = "line"
 [mcp]
 wait = "10s"
 waits = { "my client" = "2m" }
@@ -220,6 +222,7 @@ keys = ["` + carolFingerprint + `"]
 			Input:   InputShared,
 			Secrets: SecretsAll,
 		},
+		Attach: Attach{Status: StatusLine},
 		MCP: MCP{Wait: Duration(10 * time.Second), Waits: map[string]string{"my client": "2m"}},
 		Fleet: Fleet{Name: "box2", Labels: map[string]string{"gpu": "a100"},
 			Servers:     []string{"tls://nats:4222"},

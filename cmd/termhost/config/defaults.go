@@ -68,6 +68,7 @@ func defaults() Config {
 			AttentionAfter:   Duration(2 * time.Second),
 			QuietAfter:       Duration(5 * time.Minute),
 		},
+		Attach:     Attach{Status: StatusOff},
 		Principals: []Principal{},
 	}
 }

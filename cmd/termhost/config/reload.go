@@ -101,6 +101,8 @@ func effects() map[string]effect {
 		"terminal.attention_after":    live,
 		"terminal.quiet_after":        live,
 
+		"attach.status": live,
+
 		"people.me": live,
 
 		"notify":    live,

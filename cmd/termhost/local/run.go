@@ -195,7 +195,8 @@ const keysDropped = "the connection has ended; keys are dropped until you type n
 
 // setEnvironment sets the variables that the host takes. It may refuse any of them.
 func (cmd *Command) setEnvironment(s *gossh.Session) {
-	names := []string{"LANG", "LC_ALL", "LC_CTYPE", "COLORTERM", keyboard.PrefixVariable}
+	names := []string{"LANG", "LC_ALL", "LC_CTYPE", "COLORTERM", keyboard.PrefixVariable,
+		keyboard.StatusVariable}
 	for _, name := range names {
 		if v := os.Getenv(name); v != "" {
 			_ = s.Setenv(name, v)
