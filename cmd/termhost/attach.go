@@ -26,14 +26,16 @@ const (
 
 // attachFlags are the flags of `termhost attach` that are for this program.
 func attachFlags() []helptext.Flag {
-	return []helptext.Flag{{Shape: "--predict", Value: "WHEN", Help: "when what you type is shown," +
-		" underlined, before the host has shown it: adaptive, while a round trip takes more than" +
-		" 60 ms, which is the default, always, or never"},
-		{Shape: "--retry", Value: "D",
-			Help: "for how long it tries to connect again when the host or the network was away, to" +
-				" show the terminal again; without it " + retryDefault + ", 0: not at all"},
+	return []helptext.Flag{
+		{Shape: "--predict", Value: "HOW", Help: "when what you type is shown, underlined," +
+			" before the host has shown it: adaptive, while a round trip takes more than 60 ms," +
+			" which is the default, always, or never"},
+		{Shape: "--retry", Value: "D", Help: "for how long it tries to connect again when the" +
+			" host or the network was away, to show the terminal again; without it " +
+			retryDefault + ", 0: not at all"},
 		{Shape: "--ssh", Value: "DEST", Help: "a terminal of another host, to which your own ssh" +
-			" leads: what ssh is told to reach it, such as ann@vm, or \"-p 2222 vm\""}}
+			" leads: what ssh is told to reach it, such as ann@vm, or \"-p 2222 vm\""},
+	}
 }
 
 // usualPrefix is Ctrl-\, the prefix key of a host whose configuration is not known.

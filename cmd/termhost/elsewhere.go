@@ -37,7 +37,7 @@ func verbTable() []helptext.Verb { return []helptext.Verb{helptext.Attach()} }
 // hostVerbs returns these as commands of this program.
 func hostVerbs() []command {
 	about := helptext.Attach()
-	usage := "--ssh DEST [--retry D] [--predict WHEN] " + about.Usage
+	usage := "--ssh DEST [--retry D] [--predict HOW] " + about.Usage
 	return []command{{about.Name, usage, about.Help, attachTerminal}}
 }
 

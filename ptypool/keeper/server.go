@@ -48,8 +48,8 @@ type Config struct {
 	Groups *cgroup.Tree
 	// Ready is called when hosts can connect.
 	Ready func()
-	// Await has the keeper wait for the end of another one that runs in the folder, rather than fail;
-	// hosts connect to that one meanwhile, and Ready is called before.
+	// Await has the keeper wait for the end of another one that runs in the folder, rather than
+	// fail; hosts connect to that one meanwhile, and Ready is called before.
 	Await bool
 	// Log gets errors, never programs' output, arguments or environment.
 	Log *log.Logger

@@ -223,7 +223,7 @@ keys = ["` + carolFingerprint + `"]
 			Secrets: SecretsAll,
 		},
 		Attach: Attach{Status: StatusLine},
-		MCP: MCP{Wait: Duration(10 * time.Second), Waits: map[string]string{"my client": "2m"}},
+		MCP:    MCP{Wait: Duration(10 * time.Second), Waits: map[string]string{"my client": "2m"}},
 		Fleet: Fleet{Name: "box2", Labels: map[string]string{"gpu": "a100"},
 			Servers:     []string{"tls://nats:4222"},
 			Credentials: "/home/alice/creds", TLSCAFile: "/k/ca",
