@@ -433,7 +433,16 @@ func awaitTitle(tb testing.TB, h *host.Host, term *host.Terminal, want string) {
 func awaitState(tb testing.TB, h *host.Host, term *host.Terminal, what string,
 	is func(ahp.TerminalState) bool) {
 	tb.Helper()
-	hosttest.Eventually(tb, term.Name()+" has "+what, func() bool { return is(state(tb, h, term)) })
+	var st ahp.TerminalState
+	defer func() {
+		if held, _ := host.Queued(term); tb.Failed() {
+			tb.Logf("%s has printed %q, and %d bytes are held", term.Name(), text(st), held)
+		}
+	}()
+	hosttest.Eventually(tb, term.Name()+" has "+what, func() bool {
+		st = state(tb, h, term)
+		return is(st)
+	})
 }
 
 // created returns why a terminal was not made.
