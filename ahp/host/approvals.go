@@ -121,7 +121,7 @@ type heldInput struct {
 type trust struct {
 	agent  agentID // zero: nobody is trusted
 	by     string  // the agent's name, for people
-	typist string  // the agent as lookout.typist names it
+	typist string  // the agent as [idle.Program.Typist] names it
 	// secrets: the agent may type where a program asks for a secret.
 	secrets bool
 	group   int // the process group; 0: the command has not begun

@@ -12,7 +12,7 @@ import (
 // Term's lock is held.
 func (ap *approvals) publishHeld() {
 	t := ap.t
-	t.waiting.set(func(w *needs) { w.approval = len(ap.held)+len(ap.permissions) > 0 }, "")
+	t.waiting.tell(t.waiting.Holds(t.host.now(), len(ap.held)+len(ap.permissions) > 0))
 	var asks []ahp.TerminalAsk
 	for _, k := range ap.held {
 		asks = append(asks, ap.terminalAsk(k))

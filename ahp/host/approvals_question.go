@@ -28,10 +28,8 @@ func (ap *approvals) secretQuestion() *question {
 	if err != nil || line.Echo {
 		return nil
 	}
-	text, asked := t.term.Screen().LineText(), t.waiting.lookout.asked
-	found := t.waiting.needs.program == WaitingSecret && strings.HasPrefix(text, asked) &&
-		(line.Canonical || asked != "")
-	if !found && !line.Canonical {
+	text := t.term.Screen().LineText()
+	if !line.Canonical && !t.waiting.AsksSecret(text) {
 		return nil
 	}
 	return &question{line, text}

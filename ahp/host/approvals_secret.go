@@ -25,11 +25,11 @@ func (ap *approvals) checkSecret(s step, p []byte) error {
 
 // secretAsked reports whether what is typed now may be a secret: the program asks for one, or the
 // terminal does not show the line that is typed, whoever reads it and whatever stands before it. It
-// looks at the pty itself, because the lookout may not have seen yet that the echo is off. The
-// Term's lock is held.
+// looks at the pty itself, because no look may have found yet that the echo is off. The Term's
+// lock is held.
 func (ap *approvals) secretAsked() bool {
 	t := ap.t
-	if t.waiting.needs.program == WaitingSecret {
+	if t.waiting.Reads() == WaitingSecret {
 		return true
 	}
 	line, err := t.term.Line()

@@ -124,7 +124,7 @@ func (s *Starting) approved() error {
 		return err
 	}
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Program = ahp.LineBeginning(t.programLocked()) })
-	t.waiting.noteActivity()
+	t.waiting.active()
 	return nil
 }
 

@@ -113,6 +113,7 @@ func (ap *approvals) lookAtTrust() {
 	tr := &ap.trust
 	line, err := t.term.Line()
 	now := time.Now()
+	typist, _ := t.waiting.Typist()
 	switch {
 	case tr.agent == agentID{}:
 	case err != nil:
@@ -127,7 +128,7 @@ func (ap *approvals) lookAtTrust() {
 		if now.Sub(tr.begin) > trustBegins {
 			ap.endTrust(errTrustNothing)
 		}
-	case t.waiting.lookout.typist != tr.typist: // somebody else typed what has begun
+	case typist != tr.typist: // somebody else typed what has begun
 		ap.endTrust(errTrustBehind)
 	default:
 		tr.group, tr.pause = line.Foreground, trustPause

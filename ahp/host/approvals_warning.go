@@ -54,8 +54,9 @@ func (r recipient) text() string {
 // joins returns a warning if k's text would continue a line that somebody else has begun; "": it
 // would not. A full-screen program has no such lines. The Term's lock is held.
 func (ap *approvals) joins(k *heldInput) string {
-	l, screen := &ap.t.waiting.lookout, ap.t.term.Screen()
-	if !l.typed || l.typist == k.by || screen.AltScreen() {
+	screen := ap.t.term.Screen()
+	typist, begun := ap.t.waiting.Typist()
+	if !begun || typist == k.by || screen.AltScreen() {
 		return ""
 	}
 	line := Printable(clip(strings.TrimSpace(screen.LineText())))

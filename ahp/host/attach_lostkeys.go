@@ -1,9 +1,10 @@
 package host
 
 import (
-	"bytes"
+	"strings"
 	"time"
 
+	"termhost/ahp/idle"
 	"termhost/ptypool/keyboard"
 )
 
@@ -47,7 +48,7 @@ func (a *Attach) losesLocked(p []byte, may, later bool) error {
 	case k.why != nil && recent && !a.t.approvals.interrupts(p):
 		return k.why
 	}
-	*k = lostKeys{at: now, middle: bytes.IndexByte([]byte(answers), p[len(p)-1]) < 0}
+	*k = lostKeys{at: now, middle: strings.IndexByte(idle.Answers, p[len(p)-1]) < 0}
 	return nil
 }
 
@@ -78,7 +79,7 @@ func (a *Attach) InputKept() bool { return !a.t.term.InputQueued() }
 func (a *Attach) WaitsChanged() <-chan struct{} {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return a.t.waiting.changes()
+	return a.t.waiting.Changed()
 }
 
 // ShowsInput reports whether the program may show what is typed, so that the viewer may show lost

@@ -59,7 +59,6 @@ type attention struct {
 	t      *Terminal
 	others viewed             // of those who have never looked
 	by     map[string]*viewed // by [authz.Person]: a page is the person of its key
-	waits  time.Time          // since when the terminal has waited for what it waits for now
 	acts   uint64             // how often somebody has typed, or a command has begun
 	looks  uint64             // how often somebody has begun or ended to look
 	over   bool               // it wants nobody, see [Terminal.SetOver]
@@ -212,9 +211,9 @@ func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 		}
 		all = append(all, r)
 	}
-	if shown := t.waiting.needs.shown; shown != WaitingNone && !t.life.exited {
-		all = append(all, reason{why: Want(shown), first: n.waits, at: n.waits,
-			text: t.waiting.needs.asks()})
+	if shown := t.waiting.Shown(); shown != WaitingNone && !t.life.exited {
+		all = append(all, reason{why: Want(shown), first: t.waiting.Since(), at: t.waiting.Since(),
+			text: t.waiting.Asks()})
 	}
 	if asks := t.keyboard.requests; len(asks) > 0 &&
 		authz.Person(t.keyboard.holder.principal) == person {

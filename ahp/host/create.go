@@ -159,6 +159,6 @@ func (h *Host) open(t *Terminal) {
 	close(t.life.started)
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.waiting.noteActivity()
-	t.waiting.noteOutput()
+	t.waiting.active()
+	t.waiting.output()
 }

@@ -13,7 +13,7 @@
 //   - approvals: holds back what agents type until a person has said yes
 //   - viewers: the windows that show the terminal, and its size
 //   - attention: what people have seen of it, and so whom it wants
-//   - waiting: what its program waits for, and who waits for its output
+//   - waiting: what its program waits for (package idle), and who waits for its output
 //   - commands: what its shell reports, and who typed it
 //   - output: what it has printed, as it is in memory
 //   - log: its journal; kept: the log of an earlier host; recorder: its recording

@@ -68,8 +68,8 @@ func (e events) Fed() {
 	e.t.recorder.keep()
 	e.t.noteProgress()
 	if e.t.kept.replay == nil {
-		e.t.waiting.noteActivity()
-		e.t.waiting.noteOutput()
+		e.t.waiting.active()
+		e.t.waiting.output()
 		e.t.approvals.dropForSecret()
 		e.t.output.boundOutput()
 		e.t.approvals.dropStaleAnswers()
@@ -252,8 +252,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	t.approvals.dropHeld(nil, ErrExited, anyHeld)
 	t.approvals.dropPermissions(func(*permission) bool { return true })
 	t.commands.typist.reacts()
-	t.waiting.endLookout()
-	t.waiting.endQuiet()
+	t.waiting.end()
 	t.life.fleeting = t.life.transient && t.life.watching > 0
 	t.life.exitedAt = t.host.now()
 	if st.Code == ptypool.UnknownExit && t.host.cfg().Keeper != nil && !t.Client() {

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/idle"
 	"termhost/ahp/journal"
 	"termhost/authz"
 	"termhost/authz/admit"
+	"termhost/ptypool/foreground"
 )
 
 // What the tests outside of the package need beyond its exported verbs: to control what else only
@@ -68,7 +70,10 @@ func EndCreators(h *Host, n int) {
 func SetWaiting(t *Terminal, now Waiting) {
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.waiting.set(func(w *needs) { w.program = now }, "")
+	states := map[Waiting]foreground.State{
+		WaitingNone: foreground.Busy, WaitingInput: foreground.Input, WaitingSecret: foreground.Secret}
+	saw := idle.Sight{State: states[now]}
+	t.waiting.tell(t.waiting.Found(t.host.now(), t.waiting.Begin(saw.Line), saw))
 }
 
 // Looked reports whether the lookout has seen what there is to see: it has looked three times since
@@ -76,16 +81,8 @@ func SetWaiting(t *Terminal, now Waiting) {
 func Looked(t *Terminal) bool {
 	t.term.Lock()
 	defer t.term.Unlock()
-	l := &t.waiting.lookout
-	return l.looks >= 3 && l.signs == l.seen || l.atRest || l.signs > 100
-}
-
-// LookSeldom has the lookout look so seldom that only a sign of life lets it look during a test.
-func LookSeldom(t *Terminal) {
-	t.term.Lock()
-	defer t.term.Unlock()
-	t.waiting.lookout.looks = 100
-	t.waiting.checkIn(time.Hour)
+	looks, signs := t.waiting.Looks()
+	return looks >= 3 || !t.waiting.Works() || signs > 100
 }
 
 // LookAtHeld says whether what agents have asked to type is looked at now and then, as it is

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -390,7 +389,7 @@ func (t *Terminal) typeKeys(s step, p []byte) error {
 		return err
 	}
 	who, how := s.name(), typesNow
-	if t.approvals.heldUntilRead(s) && !t.waiting.goesOn(p) {
+	if t.approvals.heldUntilRead(s) && !t.waiting.GoesOn(p, t.term.StopKeys) {
 		how = typesShown
 		if breaksOff(p) {
 			t.approvals.dropForSecret() // or p would wait behind what may not be typed
@@ -408,17 +407,11 @@ func (t *Terminal) typeKeys(s step, p []byte) error {
 		t.approvals.typesAhead(who)
 	}
 	t.commands.typist.typed(who, p, t.commands.running != "")
-	t.waiting.lookout.typedBy(who, p)
-	t.waiting.noteStopKeys(who, p)
-	t.waiting.noteActivity()
+	t.waiting.MayStop(who, p, t.term.StopKeys)
+	t.waiting.active()
 	keys, _ := keyboard.HasKeys(p)
-	asked := t.waiting.needs.said
-	t.waiting.set(func(w *needs) {
-		w.unsure, w.said = true, w.said && !keys
-		if bytes.ContainsAny(p, answers) {
-			w.program = WaitingNone
-		}
-	}, who)
+	asked := t.waiting.Said()
+	t.waiting.tell(t.waiting.Typed(t.host.now(), who, p, keys))
 	if keys {
 		t.attention.acted()
 		t.attention.ender.typed(s.byHand(), p, t.host.now())

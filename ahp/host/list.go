@@ -131,8 +131,9 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	heldSince := t.keyboard.last.at
 	want, wanted := t.attention.wants(p)
 	status := t.status.now
-	recording, quiet := t.recorder.recording != nil, t.waiting.quiet.on
-	printed, program := t.waiting.quiet.printed, t.programLocked()
+	recording := t.recorder.recording != nil
+	_, quiet := t.waiting.Quiet()
+	printed, program := t.waiting.LastPrinted(), t.programLocked()
 	guardedWhy := t.approvals.onWhy
 	var askedBy []string
 	for _, k := range t.keyboard.requests {

@@ -133,10 +133,16 @@ func (l *terminalLog) recordStatus(s *journal.Status) {
 	}
 }
 
-// recordWaits logs what the terminal waits for; nil: nothing any more.
+// recordWaits logs what the terminal waits for, if that is new; nil: nothing any more.
 func (l *terminalLog) recordWaits(w *journal.Waits) {
-	if w == nil {
+	was := l.outline.Waits
+	switch {
+	case w == nil && was == nil:
+		return
+	case w == nil:
 		w = &journal.Waits{}
+	case was != nil && w.For == was.For && w.Question == was.Question && w.Since.Equal(was.Since):
+		return
 	}
 	l.outline.ApplyWaits(w)
 	if l.end == nil && l.t.kept.replay == nil {

@@ -219,21 +219,3 @@ func TestAShellsPromptIsNoQuestionAndItsReadIs(t *testing.T) {
 
 // withoutLookout is for tests in which no program is to be found waiting at just any moment.
 func withoutLookout(c *host.Config) { c.NoLookout = true }
-
-func TestASignOfLifeHasThePersonToldAtOnceHoweverSeldomTheLooksAre(t *testing.T) {
-	t.Parallel()
-	h := hosttest.New(t)
-	term := run(t, h, carol, "x", `printf 'Name: '; read x; stty -echo; printf 'Password: '; read x`)
-	p := connect(t, h, carol, "c")
-	if got := waitsFor(t, h, term, p.c); got != host.WaitingInput {
-		t.Fatalf("it waits for %q", got)
-	}
-	host.LookSeldom(term)
-	slowtest.Hurry(t)
-	if err := p.c.Type(t.Context(), term, []byte("ann\r")); err != nil {
-		t.Fatal(err)
-	}
-	hosttest.Eventually(t, "the secret is asked for", func() bool {
-		return term.Info(alice).Waiting == host.WaitingSecret
-	})
-}

@@ -270,7 +270,7 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 	t.naming.Store(&naming{name: m.Name, former: m.Former})
 	t.labels.Store(&m.Labels)
 	if m.End == nil {
-		t.waiting.lookout.before = o.Waits
+		t.waiting.Restore(o.Waits)
 		t.status.restore(o.Status)
 	}
 	if t.origin.creator.Role == authz.NoRole { // see authz.Principal.UnmarshalJSON
@@ -459,8 +459,8 @@ func (h *Host) openRestored() {
 			t.term.Lock()
 			t.kept.loadLocked()
 			if !t.life.exited {
-				t.waiting.stopped.may = true // it may have been with the last host
-				t.waiting.noteActivity()
+				t.waiting.DoubtStopped() // it may have been with the last host
+				t.waiting.active()
 				t.waiting.resumeQuiet()
 				kb := &t.keyboard
 				if kb.idle == nil || !kb.holder.viaSSH() { // else idleness takes it from a person

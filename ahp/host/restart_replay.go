@@ -66,7 +66,7 @@ func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err erro
 			}
 		case termlog.Data:
 			if !rp.t.life.exited {
-				rp.t.waiting.quiet.printed = r.Time
+				rp.t.waiting.PrintedBefore(r.Time)
 			}
 		case termlog.Event:
 			_, a := journal.ParseEvent(r.Payload)

@@ -110,7 +110,7 @@ func (c *Conn) SetStatus(t *Terminal, said Said) error {
 // say takes what was said of the program, by the name of who says so. The Term's lock is held.
 func (s *status) say(said Said, by string) {
 	t := s.t
-	asks := t.waiting.needs.said // and nobody has typed since
+	asks := t.waiting.Said() // and nobody has typed since
 	if asks && s.about != "" && said.About != s.about && said.About != "" &&
 		said.State == StatusWorking {
 		return // it still asks
@@ -132,7 +132,7 @@ func (s *status) say(said Said, by string) {
 	}
 	s.set(said.State, said.Text)
 	if fresh && asks && said.State == StatusWaiting {
-		t.waiting.asksAnew()
+		t.waiting.tell(t.waiting.AsksAnew(t.host.now()))
 	}
 	t.emit(Event{Kind: EventStatus, Status: said.State, By: by})
 	switch said.State {
@@ -168,7 +168,7 @@ func (s *status) record() {
 	}
 	s.t.log.recordStatus(&journal.Status{State: string(s.now.State), Text: s.now.Text,
 		Since: s.now.Since, About: s.about, Until: string(s.until),
-		Answered: s.now.State == StatusWaiting && !s.t.waiting.needs.said})
+		Answered: s.now.State == StatusWaiting && !s.t.waiting.Said()})
 }
 
 // commandBegins takes away what an earlier command has said. The Term's lock is held.
@@ -204,9 +204,7 @@ func (s *status) over() {
 func (s *status) publish(asks bool) {
 	t, now := s.t, s.now
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Status = now.meta() })
-	t.waiting.set(func(w *needs) {
-		w.said, w.words = asks, now.Text
-	}, "")
+	t.waiting.tell(t.waiting.Says(t.host.now(), asks, now.Text))
 	t.host.list.changed()
 }
 

@@ -84,9 +84,10 @@ func (t *Terminal) unseenReasons(p authz.Principal) (list []reason) {
 			list = append(list, r)
 		}
 	}
-	q, s := &t.waiting.quiet, t.attention.by[p.ID]
-	if q.on && !t.attention.over && (s == nil || s.looking == 0 && !q.since.Before(s.seen)) {
-		list = append(list, reason{why: WantQuiet, first: q.printed, at: q.since})
+	s := t.attention.by[p.ID]
+	since, quiet := t.waiting.Quiet()
+	if quiet && !t.attention.over && (s == nil || s.looking == 0 && !since.Before(s.seen)) {
+		list = append(list, reason{why: WantQuiet, first: t.waiting.LastPrinted(), at: since})
 	}
 	return list
 }

@@ -193,13 +193,13 @@ func (p *PendingWait) program() (blocked Waiting, rests bool, changed <-chan str
 	t := p.a.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	if t.waiting.needs.unsure {
-		return WaitingNone, false, t.waiting.changes()
+	if t.waiting.Unsure() {
+		return WaitingNone, false, t.waiting.Changed()
 	}
 	if p.Blocked {
-		blocked = t.waiting.needs.blocks()
+		blocked = t.waiting.Waits()
 	}
-	return blocked, p.Rest && t.atRestLocked(), t.waiting.changes()
+	return blocked, p.Rest && t.atRestLocked(), t.waiting.Changed()
 }
 
 // AtRest reports whether t is at rest: a shell or an interpreter is at its prompt, or a program
@@ -211,7 +211,7 @@ func (t *Terminal) AtRest() bool {
 }
 
 func (t *Terminal) atRestLocked() bool {
-	return t.waiting.needs.rest && t.term.InputRead()
+	return t.waiting.Rests() && t.term.InputRead()
 }
 
 // taken returns how the wait ends if the keyboard has been taken from the principal since the wait

@@ -14,9 +14,10 @@ const interval = time.Second
 
 // Wait returns how long to wait for the tick that is nearest to d from now: half a second more or
 // less than d. A d of less than a second is returned as it is, because somebody may wait for that.
-func Wait(d time.Duration) time.Duration { return wait(time.Now(), d) }
+func Wait(d time.Duration) time.Duration { return WaitAt(time.Now(), d) }
 
-func wait(now time.Time, d time.Duration) time.Duration {
+// WaitAt is Wait for one who begins to wait at a certain time.
+func WaitAt(now time.Time, d time.Duration) time.Duration {
 	if d < interval {
 		return d
 	}

@@ -22,7 +22,7 @@ func TestSeldomEventsComeTogether(t *testing.T) {
 		{at(1), 0, 0},
 		{at(1), -time.Second, -time.Second},
 	} {
-		if got := wait(c.now, c.d); got != c.want {
+		if got := WaitAt(c.now, c.d); got != c.want {
 			t.Errorf("%s after %s is waited for %s, want %s", c.d, c.now, got, c.want)
 		}
 	}
