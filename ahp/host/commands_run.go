@@ -28,8 +28,8 @@ func (c *commands) over(a ahp.TerminalCommandFinished) {
 		DurationMs: a.DurationMs})
 	t.approvals.endTrust(errTrustEnded)
 	t.status.commandEnds()
-	if t.waiting.waitlist != nil && t.kept.replay == nil {
-		t.waiting.waitlist.finished(a.ExitCode)
+	if t.waiting.list != nil && t.kept.replay == nil {
+		t.waiting.list.Finished(a.ExitCode)
 	}
 	ms := a.DurationMs
 	failed := a.ExitCode != nil && *a.ExitCode != 0

@@ -14,6 +14,7 @@
 //   - viewers: the windows that show the terminal, and its size
 //   - attention: what people have seen of it, and so whom it wants
 //   - waiting: what its program waits for (package idle), and who waits for its output
+//     (package await)
 //   - commands: what its shell reports, and who typed it
 //   - output: what it has printed, as it is in memory
 //   - log: its journal; kept: the log of an earlier host; recorder: its recording
@@ -83,10 +84,10 @@
 // is taken.
 //
 // The other locks are short ones, and may be taken while one of those two is held: that of the
-// creators, of the typists, of a waitlist, of an output rate, of the feed, of the root's list, of a
-// journal, of the notes, of the recordings, of the spares, of the janitor, of the store. Of these,
-// the list's is held while the store's is taken, and a journal's while that of the keyframes is
-// (see [history.Cache]); apart from that, no two of them are held together. Those of package admit
-// may be taken under any of them. Proofs, which belong to the Authority, may be released while
-// Host.mu is held.
+// creators, of the typists, of an [await.List], of an output rate, of the feed, of the root's list,
+// of a journal, of the notes, of the recordings, of the spares, of the janitor, of the store. Of
+// these, the root list's is held while the store's is taken, and a journal's while that of the
+// keyframes is (see [history.Cache]); apart from that, no two of them are held together. Those of
+// package admit may be taken under any of them. Proofs, which belong to the Authority, may be
+// released while Host.mu is held.
 package host

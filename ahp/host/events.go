@@ -40,8 +40,8 @@ func (e events) Data(p []byte) {
 	if t.tap != nil {
 		t.tap(p)
 	}
-	if t.waiting.waitlist != nil && t.kept.replay == nil {
-		t.waiting.waitlist.output(p)
+	if t.waiting.list != nil && t.kept.replay == nil {
+		t.waiting.list.Output(p)
 	}
 	if len(p) < smallData && len(t.output.small)+len(p) <= maxSmall {
 		t.output.small = append(t.output.small, p...)
@@ -266,8 +266,8 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	t.life.exit.Store(&st) // before the action: its readers may ask for it
 	t.ch.Append(told, origin)
 	t.log.keepTrail()
-	if t.waiting.waitlist != nil {
-		t.waiting.waitlist.exited(st.Code)
+	if t.waiting.list != nil {
+		t.waiting.list.Exited(st.Code)
 	}
 	t.emit(Event{Kind: EventExited, ExitCode: &st.Code})
 	close(t.life.done)

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -10,8 +9,6 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/idle"
 	"termhost/ahp/journal"
-	"termhost/authz"
-	"termhost/authz/admit"
 	"termhost/ptypool/foreground"
 )
 
@@ -181,18 +178,9 @@ func KeptOf(h *Host) Keeps {
 
 // WaitsLeft returns what is kept for waits for lines, once all look-ups are done; "": nothing.
 func WaitsLeft(h *Host, t *Terminal) (left string) {
-	h.lookers.running.Wait()
-	if _, behind := h.lookers.behind.Add("", 0); behind != 0 {
-		left += fmt.Sprintf(" %d bytes", behind)
-	}
-	anybody := authz.Principal{ID: "anybody"}
-	if h.lookers.waits.Take(anybody, admit.Limit{Most: 1, Bound: true}) != nil {
-		left += " waits"
-	} else {
-		h.lookers.waits.Leave(anybody)
-	}
+	h.lookers.Wait()
 	t.term.Lock()
-	if t.waiting.waitlist != nil {
+	if t.waiting.list != nil {
 		left += " a terminal that hands out what it prints"
 	}
 	t.term.Unlock()
@@ -202,25 +190,6 @@ func WaitsLeft(h *Host, t *Terminal) (left string) {
 		left += " turns"
 	}
 	return left
-}
-
-// PatternsOf returns for how many patterns two waits are looked for together; 0: they are not.
-func PatternsOf(one, other *PendingWait) int {
-	if one.looker != other.looker {
-		return 0
-	}
-	return len(one.looker.patterns)
-}
-
-// PutBehind has so many bytes more wait to be looked at for an account, and reports whether they
-// may.
-func PutBehind(h *Host, account string, n int) bool { return h.lookers.put(account, n) }
-
-// CatchUp returns when all that has been printed was looked at for a wait.
-func CatchUp(p *PendingWait) {
-	for moved := p.behind(); moved != nil; moved = p.behind() {
-		<-moved
-	}
 }
 
 // Memory returns how many bytes a terminal keeps in memory of what it has printed.

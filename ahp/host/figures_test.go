@@ -24,7 +24,6 @@ const (
 	maxEndedCreators = 2048
 	maxHeldInputs    = 16
 	maxHeldText      = 16 << 10  // bytes
-	maxMatchLine     = 64 << 10  // bytes
 	maxSpacing       = 256 << 10 // bytes between two checkpoints
 
 	actsNow     = "it would do something else now than you were shown; list anew"

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"termhost/ahp/await"
 	"termhost/ahp/drops"
 	"termhost/ahp/history"
 	"termhost/ahp/journal"
@@ -164,7 +165,7 @@ type Host struct {
 
 	typists  typists
 	turns    *turns
-	lookers  lookers
+	lookers  await.Lookers
 	patterns patterns
 
 	watchers watchers

@@ -172,7 +172,7 @@ func (h *Host) stop(ctx context.Context, why error) error {
 	for _, c := range h.connections() {
 		c.End(why)
 	}
-	h.lookers.running.Wait()
+	h.lookers.Wait()
 	return h.highWater.End(h.store.Seq())
 }
 

@@ -1,12 +1,11 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"sync"
 	"time"
 
+	"termhost/ahp/await"
 	"termhost/ahp/history"
 )
 
@@ -24,34 +23,28 @@ type WaitFor struct {
 	Timeout time.Duration    // the longest wait; 0: unlimited
 }
 
-// WaitReason is what ended a wait.
-type WaitReason string
+// Waited is how a wait ended, and WaitReason what ended it: see package await.
+type (
+	Waited     = await.Ended
+	WaitReason = await.Reason
+)
 
 // The reasons, in AHP's words for them.
 const (
-	WaitExit    WaitReason = "exit"
-	WaitMatch   WaitReason = "match"
-	WaitCommand WaitReason = "command"
-	WaitRest    WaitReason = "rest"
-	WaitIdle    WaitReason = "idle"
-	WaitBlocked WaitReason = "blocked"
-	WaitTimeout WaitReason = "timeout"
-	WaitOutput  WaitReason = "output"
-	WaitTaken   WaitReason = "taken"
-	WaitGiven   WaitReason = "given"
+	WaitExit    = await.Exit
+	WaitMatch   = await.Match
+	WaitCommand = await.Command
+	WaitRest    = await.Rest
+	WaitIdle    = await.Idle
+	WaitBlocked = await.Blocked
+	WaitTimeout = await.Timeout
+	WaitOutput  = await.Output
+	WaitTaken   = await.Taken
+	WaitGiven   = await.Given
 )
 
-// Waited is how a wait ended.
-type Waited struct {
-	Reason WaitReason
-	// ExitCode is the terminal's for WaitExit and the command's for WaitCommand; nil: the shell did
-	// not tell it, or the reason has none.
-	ExitCode *int
-	// Waiting is what the program waits for, for WaitBlocked: [WaitingInput] or [WaitingSecret].
-	Waiting Waiting
-	// Line is the line so far that has matched, and Match the part of it, for WaitMatch.
-	Line, Match string
-}
+// BehindError ends a wait for a line: the output came faster than it could be looked at.
+type BehindError = await.BehindError
 
 // ErrNoCommands refuses to wait for the command of a terminal whose shell does not report any.
 var ErrNoCommands = errors.New("this terminal's shell does not tell of its commands")
@@ -66,88 +59,39 @@ type PendingWait struct {
 	// reacted is closed when the shell has reacted to an Enter, after which lastCommand may be
 	// another; nil: there is none to be waited for.
 	reacted <-chan struct{}
-
-	list   *waitlist  // has an answer sent to result; nil: no output can end this wait
-	looker *looker    // nil: no line is waited for
-	joined int64      // of waitlist.come, where it began
-	result chan ended // 1 deep
-
-	// Guarded by list.mu.
-	over     bool     // there is a result
-	retained [][]byte // is still to be looked at; nil: nothing is
+	printed *await.Wait // for what the terminal prints; nil: that cannot end this wait
 }
 
-// waitlist has the waits on one terminal that its output may end. It exists while there are some.
-// What the terminal's handler finds comes to it once, however many wait; it answers those that need
-// no more, and hands the output to the lookers: see [looker].
-type waitlist struct {
-	t *Terminal
-
-	mu      sync.Mutex // taken with or without the Term's lock; admit's may follow
-	come    int64      // how much has come: bytes, and one for each event
-	at      time.Time  // when the last of it came; zero: nothing has
-	waits   map[*PendingWait]struct{}
-	lookers map[lookerKey]*looker
+// join has p ended by what the terminal prints from now on. The Term's lock is held.
+func (w *waiting) join(p *PendingWait) (err error) {
+	t, c := w.t, p.a.conn
+	list := w.list
+	if list == nil {
+		list = await.NewList(await.Terminal{Name: t.Name, Retained: t.retained,
+			Failed: func(stack []byte) {
+				t.host.log.Error("panic while lines were looked for", "stack", string(stack))
+			}}, &t.host.lookers)
+	}
+	what := await.For{Match: p.Match, Fresh: p.Fresh, Command: p.Command, Output: p.Output,
+		Last: p.last}
+	p.printed, err = list.Join(what, await.Peer{Principal: c.principal, Budget: c.pace,
+		Work: func(ctx context.Context) await.Work { return c.Work(ctx) }})
+	if err != nil {
+		return err
+	}
+	w.list = list
+	if t.life.exited {
+		list.Exited(t.life.exit.Load().Code)
+	}
+	return nil
 }
 
-// lookerKey says for whom a looker looks: an admin and the tokens of its account have different
-// budgets.
-type lookerKey struct {
-	account string
-	pace    *Pace
-}
-
-// ended is how a wait has ended.
-type ended struct {
-	how Waited
-	err error
-}
-
-// looker looks for lines in a terminal's output for the waits of one account, on a goroutine that
-// ends with the last of them. Equal patterns are looked for once. It looks at every line when that
-// has ended, and at one that has not when nothing more has come. How fast it does is a matter of
-// the account's budget: see [Work].
-type looker struct {
-	list *waitlist
-	key  lookerKey
-	ctx  context.Context
-	end  context.CancelFunc
-	wake chan struct{} // 1 deep: there is something to do
-
-	// Guarded by list.mu.
-	queue    []outputPiece
-	seen     int64         // of list.come, what has been looked at
-	moved    chan struct{} // closed when seen grows; nil: nobody asks
-	patterns []*watched
-	over     bool // the last wait has left
-
-	// Used by the goroutine only.
-	work   *Work
-	lines  lineText
-	unseen bool // more of the line that has not ended came after that was looked at
-	block  history.Block
-}
-
-// outputPiece is output, or something that has its place in it.
-type outputPiece struct {
-	data  []byte  // shared: it must not be modified
-	event *Waited // how a wait for it ends; nil: it is output
-	end   int64   // of waitlist.come
-}
-
-// watched is a pattern with the waits for it. Its waits are guarded by list.mu.
-type watched struct {
-	pattern *history.Pattern
-	ctx     context.Context // ends when nobody waits for it any more
-	end     context.CancelFunc
-	waits   []*PendingWait
-}
-
-// endLocked ends the wait, unless it has ended.
-func (p *PendingWait) endLocked(e ended) {
-	if !p.over {
-		p.over = true
-		p.result <- e
+// leave ends what join began. The Term's lock is not held.
+func (w *waiting) leave(p *PendingWait) {
+	w.t.term.Lock()
+	defer w.t.term.Unlock()
+	if last := p.printed.Leave(); last {
+		w.list = nil
 	}
 }
 
@@ -157,24 +101,6 @@ func (t *Terminal) retained() [][]byte {
 	pieces := [][]byte{}
 	for i := range st.Content {
 		pieces = append(pieces, st.Content[i].Text.Chunks()...)
-	}
-	return pieces
-}
-
-// retainedEnd returns as much of its end as has all that counts of the last line. The Term's
-// lock is held.
-func (t *Terminal) retainedEnd() [][]byte {
-	pieces := t.retained()
-	from, size := len(pieces), 0
-	for from > 0 && size < maxMatchLine {
-		from--
-		size += len(pieces[from])
-	}
-	pieces = pieces[from:]
-	if from > 0 { // it may begin in the middle of a sequence
-		if _, rest, found := bytes.Cut(pieces[0], []byte{'\n'}); found {
-			pieces[0] = rest
-		}
 	}
 	return pieces
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"termhost/ahp/await"
 	"termhost/authz"
 )
 
@@ -29,7 +30,7 @@ func (c *Conn) StartWait(t *Terminal, w WaitFor) (*PendingWait, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &PendingWait{WaitFor: w, a: a, result: make(chan ended, 1)}
+	p := &PendingWait{WaitFor: w, a: a}
 	p.held = t.keyboard.heldBy(c.principal)
 	if err := p.begin(); err != nil {
 		a.Close()
@@ -38,7 +39,7 @@ func (c *Conn) StartWait(t *Terminal, w WaitFor) (*PendingWait, error) {
 	return p, nil
 }
 
-// begin notes how it is now, and has answered what comes from now on.
+// begin records how it is now, and has the wait ended by what comes from now on.
 func (p *PendingWait) begin() (err error) {
 	t := p.a.t
 	t.term.Lock()
@@ -47,9 +48,6 @@ func (p *PendingWait) begin() (err error) {
 		if p.last, err = p.lastCommandLocked(); err != nil {
 			return err
 		}
-	}
-	if p.Match != nil && !p.Fresh {
-		p.retained = t.retained()
 	}
 	if p.Match == nil && !p.Command && !p.Output && p.Idle <= 0 {
 		return nil
@@ -61,27 +59,33 @@ func (p *PendingWait) begin() (err error) {
 // end, or a [*BehindError]. It is called once.
 func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 	defer p.a.Close()
-	if p.list != nil {
-		defer p.list.leave(p)
+	done, ended := p.a.t.life.done, (<-chan await.Result)(nil)
+	if p.printed != nil {
+		defer p.a.t.waiting.leave(p)
+		done, ended = nil, p.printed.Result() // the end has its place in the output
 	}
 	began := time.Now()
 	idle, late := startTimer(0), startTimer(p.Timeout)
 	defer idle.Stop()
 	defer late.Stop()
-	done := p.a.t.life.done
-	if p.list != nil {
-		done = nil // the end has its place in the output
-	}
 	for {
 		program, rests, changed := p.program()
 		reason, passed := p.taken()
 		if reason != "" {
 			return Waited{Reason: reason}, nil
 		}
-		moved := p.behind()
+		var moved <-chan struct{}
+		if p.printed != nil {
+			moved = p.printed.Behind()
+		}
 		if moved == nil {
-			if how, over := p.now(program, rests, began, idle); over {
-				return how.how, how.err
+			select {
+			case how := <-ended:
+				return how.Ended, how.Err
+			default:
+			}
+			if how := p.now(program, rests, began, idle); how != nil {
+				return *how, nil
 			}
 		}
 		select {
@@ -89,8 +93,8 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 		case <-passed:
 		case <-moved:
 		case <-idle.C:
-		case how := <-p.result:
-			return how.how, how.err
+		case how := <-ended:
+			return how.Ended, how.Err
 		case <-p.reacted:
 			p.commandNow()
 		case <-done:
@@ -108,55 +112,31 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 	}
 }
 
-// now returns how the wait ends by what holds now, if it does. All output has been looked at. It
-// sets the timer to when it has been idle for long enough.
-func (p *PendingWait) now(program Waiting, rests bool, began time.Time, idle *time.Timer) (
-	e ended, over bool,
-) {
-	select {
-	case e := <-p.result:
-		return e, true
-	default:
-	}
+// now returns how the wait ends by what holds now; nil: it does not. All output has been looked at.
+// It sets the timer to when it has been idle for long enough.
+func (p *PendingWait) now(program Waiting, rests bool, began time.Time, idle *time.Timer) *Waited {
 	switch {
 	case p.last != nil:
-		return ended{how: *p.last}, true
+		return p.last
 	case program != WaitingNone:
-		return ended{how: Waited{Reason: WaitBlocked, Waiting: program}}, true
+		return &Waited{Reason: WaitBlocked, Waiting: program}
 	case rests:
-		return ended{how: Waited{Reason: WaitRest}}, true
+		return &Waited{Reason: WaitRest}
 	case p.Idle <= 0:
-		return ended{}, false
+		return nil
 	}
-	if at := p.list.quiet(); at.After(began) {
+	if at := p.printed.LastOutput(); at.After(began) {
 		began = at
 	}
 	left := p.Idle - time.Since(began)
 	if left <= 0 {
-		return ended{how: Waited{Reason: WaitIdle}}, true
+		return &Waited{Reason: WaitIdle}
 	}
 	idle.Reset(left)
-	return ended{}, false
+	return nil
 }
 
-// behind returns what is closed when more output has been looked at; nil: all has been.
-func (p *PendingWait) behind() <-chan struct{} {
-	if p.looker == nil {
-		return nil
-	}
-	l, k := p.list, p.looker
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if k.over || p.over || k.seen == l.come && p.retained == nil {
-		return nil
-	}
-	if k.moved == nil {
-		k.moved = make(chan struct{})
-	}
-	return k.moved
-}
-
-// commandNow notes how the last command ended, after the shell has reacted to an Enter.
+// commandNow finds out how the last command ended, after the shell has reacted to an Enter.
 func (p *PendingWait) commandNow() {
 	t := p.a.t
 	t.term.Lock()

@@ -148,50 +148,6 @@ func pattern(expr string) *history.Pattern {
 	return p
 }
 
-func TestLinesAreMatchedAcrossPieces(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		pieces []string
-		expr   string
-		want   string // the line; "": none
-	}{
-		{[]string{"bui", "ld do", "ne"}, "^build done$", "build done"},
-		{[]string{"a\nb"}, "^b", "b"},
-		{[]string{"x\x1b[1mbold\x1b[m"}, "^xbold$", "xbold"},
-		{[]string{"d\x1b[3", "1mone\n"}, "^done$", "done"},
-		{[]string{"10%\r20%\r"}, "^20%$", "20%"},
-		{[]string{"a\n", "b\n"}, "ab", ""},
-		{[]string{"a1\na2\n", "a3\n"}, "a[0-9]", "a1"},
-		{[]string{"b\nca", "t\ncut\n"}, "c.t", "cat"},
-		{[]string{strings.Repeat("x", 2*maxMatchLine), "end"}, "end$",
-			strings.Repeat("x", maxMatchLine-3) + "end"},
-		{[]string{strings.Repeat("x", maxMatchLine) + "in", "side" + strings.Repeat("x", maxMatchLine)},
-			"inside", ""},
-	} {
-		h := hosttest.New(t)
-		s := sharedTerminal(t, h, 80, 24)
-		conn, term := connect(t, h, carol, "c").c, s.Terminal()
-		p, err := conn.StartWait(term, host.WaitFor{Match: pattern(c.expr), Fresh: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, piece := range c.pieces {
-			prints(t, s, piece)
-		}
-		if c.want == "" {
-			prints(t, s, "\nTHE END\n")
-		}
-		s.Exit(0)
-		got, err := p.End(t.Context())
-		if strings.Contains(c.expr, "inside") {
-			c.want = got.Line
-		}
-		if err != nil || (got.Reason == host.WaitMatch) != (c.want != "") || got.Line != c.want {
-			t.Errorf("%.40q: %s %.80q, %v", c.pieces, got.Reason, got.Line, err)
-		}
-	}
-}
-
 // Two commands in a row, each typed and waited for at once, as an agent does it: the end of the
 // first must not be taken for that of the second, even if that is typed before the prompt is back.
 func TestWaitForTheCommandThatWasJustTyped(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/await"
 	"termhost/ahp/idle"
 	"termhost/ptypool"
 	"termhost/ptypool/foreground"
@@ -29,7 +30,7 @@ type waiting struct {
 	looker     foreground.Looker
 	timer      *time.Timer // calls look; nil: there was no activity yet
 	quietTimer *time.Timer // calls checkQuiet; nil: there was no output yet
-	waitlist   *waitlist   // those who wait for output; nil: nobody does
+	list       *await.List // of the waits that output may end; nil: there are none
 }
 
 // active has the program looked at soon, because something was printed or typed. The Term's lock is

@@ -90,8 +90,5 @@ func (r restingWriter) Write(p []byte) (int, error) {
 	return n, cmp.Or(err, r.work.Step())
 }
 
-// with has the work end with another context, whose parent is that of the first one.
-func (w *Work) with(ctx context.Context) *Work {
-	w.ctx = ctx
-	return w
-}
+// Until has the work end with another context, which must end with the connection.
+func (w *Work) Until(ctx context.Context) { w.ctx = ctx }

@@ -77,9 +77,10 @@ func mayImport() map[string][]string {
 		"ahp/hosttest":            with(door, "ahp/history", "keys", "ptypool/proctag"),
 		"ahp/journal":             {"ahp", "authz", "ptypool", "ptypool/keeper", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/drops":               nil,
+		"ahp/await":               {"ahp/history", "ahp/idle", "authz", "authz/admit", "ptypool/vt"},
 		"ahp/idle":                {"ahp", "ahp/journal", "ptypool", "ptypool/foreground", "ptypool/ticks", "ptypool/vt"},
 		"ahp/recordings":          {"ahp", "ahp/journal", "authz", "authz/admit", "ptypool/statefile", "ptypool/termlog"},
-		"ahp/host":                with(below, "ahp/drops", "ahp/idle", "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/cgroup", "ptypool/keeper", "ptypool/nonce", "ptypool/shellinit", "ptypool/termlog", "ptypool/ticks"),
+		"ahp/host":                with(below, "ahp/await", "ahp/drops", "ahp/idle", "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/cgroup", "ptypool/keeper", "ptypool/nonce", "ptypool/shellinit", "ptypool/termlog", "ptypool/ticks"),
 		"ahp/rpc":                 {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit", "ptypool"},
 		"ahp/acp":                 with(door, "ahp/acp/wire", "ahp/commandline", "ahp/visible", "ptypool"),
 		"ahp/acp/wire":            {"ahp"},
@@ -142,7 +143,7 @@ func outsiders() []string {
 // serverSide are the packages that only the host's own process needs.
 func serverSide() []string {
 	return []string{
-		"ahp/acp", "ahp/drops", "ahp/fleet", "ahp/host", "ahp/idle", "ahp/journal", "ahp/recordings", "ahp/rpc", "ahp/store", "ahp/ws",
+		"ahp/acp", "ahp/await", "ahp/drops", "ahp/fleet", "ahp/host", "ahp/idle", "ahp/journal", "ahp/recordings", "ahp/rpc", "ahp/store", "ahp/ws",
 		"authz", "authz/admit", "keys", "ptypool", "sshd", "sshd/carry", "sshd/listing", "sshd/verbs",
 		"sshd/viewer", "sshd/wording",
 	}

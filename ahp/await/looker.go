@@ -1,4 +1,4 @@
-package host
+package await
 
 import (
 	"context"
@@ -11,34 +11,72 @@ import (
 	"termhost/ahp/history"
 )
 
+// looker looks for lines in a terminal's output for the waits of one account, on a goroutine that
+// ends with the last of them. It looks at every line when that has ended, and at one that has not
+// when nothing more has come.
+type looker struct {
+	list *List
+	key  lookerKey
+	ctx  context.Context
+	end  context.CancelFunc
+	wake chan struct{} // 1 deep: there is something to do
+
+	// Guarded by list.mu.
+	queue    []outputPiece
+	seen     int64         // of list.come, what has been looked at
+	moved    chan struct{} // closed when seen grows; nil: nobody asks
+	patterns []*watched
+	over     bool // the last wait has left
+
+	// Used by the goroutine only.
+	work   Work
+	lines  lineText
+	unseen bool // more of the line that has not ended came after that was looked at
+	block  history.Block
+}
+
+// outputPiece is output, or something that has its place in it.
+type outputPiece struct {
+	data  []byte // shared: it must not be modified
+	event *Ended // how a wait for it ends; nil: it is output
+	end   int64  // of List.come
+}
+
+// watched is a pattern with the waits for it. Its waits are guarded by list.mu.
+type watched struct {
+	pattern *history.Pattern
+	ctx     context.Context // ends when nobody waits for it any more
+	end     context.CancelFunc
+	waits   []*Wait
+}
+
 // pieceCost is what a piece takes besides its data, in bytes.
 const pieceCost = 64
 
 func (o *outputPiece) cost() int { return len(o.data) + pieceCost }
 
 // lookPiece is about how much output is looked at before the next pattern's turn, in bytes. Of a
-// line of maxMatchLine that has not ended, no part is dropped before it has been looked at.
-const lookPiece = maxMatchLine / 2
+// line of maxLine that has not ended, no part is dropped before it has been looked at.
+const lookPiece = maxLine / 2
 
-// newLooker returns a looker that begins with what comes next. The Term's lock and list.mu are
-// held.
-func newLooker(l *waitlist, key lookerKey, c *Conn) *looker {
+// newLooker returns a looker for p that begins with what comes behind shown.
+func newLooker(l *List, key lookerKey, p Peer, shown [][]byte) *looker {
 	k := &looker{list: l, key: key, seen: l.come, wake: make(chan struct{}, 1)}
 	k.ctx, k.end = context.WithCancel(context.Background())
-	k.work = c.Work(k.ctx)
-	for _, p := range l.t.retainedEnd() {
-		k.lines.add(p)
+	k.work = p.Work(k.ctx)
+	for _, piece := range tail(shown) {
+		k.lines.add(piece)
 	}
 	k.lines.next()
 	return k
 }
 
-// addLocked has p's line looked for as well.
-func (k *looker) addLocked(p *PendingWait) {
-	expr := p.Match.String()
+// addLocked adds the pattern of p.
+func (k *looker) addLocked(p *Wait) {
+	expr := p.is.Match.String()
 	i := slices.IndexFunc(k.patterns, func(w *watched) bool { return w.pattern.String() == expr })
 	if i < 0 {
-		w := &watched{pattern: p.Match}
+		w := &watched{pattern: p.is.Match}
 		w.ctx, w.end = context.WithCancel(k.ctx)
 		i, k.patterns = len(k.patterns), append(k.patterns, w)
 	}
@@ -47,8 +85,8 @@ func (k *looker) addLocked(p *PendingWait) {
 	k.wakeUp()
 }
 
-// removeLocked has p's line looked for no more.
-func (k *looker) removeLocked(p *PendingWait) {
+// removeLocked removes the pattern of p, unless others wait for it.
+func (k *looker) removeLocked(p *Wait) {
 	for i, w := range k.patterns {
 		if n := slices.Index(w.waits, p); n >= 0 {
 			if w.waits = slices.Delete(w.waits, n, n+1); len(w.waits) == 0 {
@@ -78,7 +116,7 @@ func (k *looker) stopLocked() {
 // forgetLocked drops what has not been looked at.
 func (k *looker) forgetLocked() {
 	for i := range k.queue {
-		k.list.t.host.lookers.put(k.key.account, -k.queue[i].cost())
+		k.list.all.put(k.key.account, -k.queue[i].cost())
 	}
 	k.queue = nil
 }
@@ -95,7 +133,7 @@ func (k *looker) putLocked(o outputPiece) {
 	if k.over {
 		return
 	}
-	if !k.list.t.host.lookers.put(k.key.account, o.cost()) {
+	if !k.list.all.put(k.key.account, o.cost()) {
 		k.failLocked(&BehindError{k.list.t.Name()})
 		return
 	}
@@ -107,7 +145,7 @@ func (k *looker) putLocked(o outputPiece) {
 func (k *looker) failLocked(err error) {
 	for _, w := range k.patterns {
 		for _, p := range w.waits {
-			p.endLocked(ended{err: err})
+			p.endLocked(Result{Err: err})
 		}
 	}
 	k.stopLocked()
@@ -118,19 +156,18 @@ var errLooker = errors.New("the host has failed to look for the line; its log sa
 // lookJob is what the goroutine does next: to look at output, or for one wait at what is retained.
 type lookJob struct {
 	data     [][]byte
-	end      int64   // of waitlist.come, behind it
-	event    *Waited // comes behind data; nil: none
-	last     bool    // a line that has not ended is looked at, too
+	end      int64  // of List.come, behind it
+	event    *Ended // comes behind data; nil: none
+	last     bool   // a line that has not ended is looked at, too
 	patterns []*watched
-	retained *PendingWait // nil: it is output
+	retained *Wait // nil: it is output
 }
 
 // run is the looker's goroutine.
 func (k *looker) run() {
 	defer func() {
-		if v := recover(); v != nil {
-			k.list.t.host.log.Error("panic while lines were looked for",
-				"stack", string(debug.Stack()))
+		if recover() != nil {
+			k.list.t.Failed(debug.Stack())
 			k.list.mu.Lock()
 			defer k.list.mu.Unlock()
 			k.failLocked(errLooker)
@@ -197,13 +234,13 @@ func (k *looker) takeOutputLocked() lookJob {
 		*o = outputPiece{}
 		n++
 	}
-	k.list.t.host.lookers.put(k.key.account, -cost)
+	k.list.all.put(k.key.account, -cost)
 	if k.queue = k.queue[n:]; len(k.queue) == 0 {
 		k.queue = nil
 	}
 	job.last = k.queue == nil || job.end == begins || job.event != nil
 	for _, w := range k.patterns {
-		if slices.ContainsFunc(w.waits, func(p *PendingWait) bool {
+		if slices.ContainsFunc(w.waits, func(p *Wait) bool {
 			return !p.over && p.joined < job.end
 		}) {
 			job.patterns = append(job.patterns, w)
@@ -228,7 +265,7 @@ func (k *looker) beginsLocked() int64 {
 // look looks at output.
 func (k *looker) look(job *lookJob) {
 	for _, p := range job.data {
-		if k.work.with(k.ctx).Step() != nil {
+		if k.step(k.ctx) != nil {
 			return
 		}
 		k.lines.add(p)
@@ -252,29 +289,35 @@ func (k *looker) look(job *lookJob) {
 	k.looked(job)
 }
 
+// step is called before a piece of work that ends with ctx.
+func (k *looker) step(ctx context.Context) error {
+	k.work.Until(ctx)
+	return k.work.Step()
+}
+
 // find returns how a wait for a pattern ends that looks at a block.
-func (k *looker) find(w *watched, b *history.Block) (how Waited, ok bool) {
-	work := k.work.with(w.ctx)
-	start, line, err := w.pattern.Next(work, b, 0)
+func (k *looker) find(w *watched, b *history.Block) (how Ended, ok bool) {
+	k.work.Until(w.ctx)
+	start, line, err := w.pattern.Next(k.work, b, 0)
 	if err != nil || start == b.Len() {
 		return how, false
 	}
-	match, err := w.pattern.Match(work, line)
+	match, err := w.pattern.Match(k.work, line)
 	if err != nil {
 		return how, false
 	}
-	return Waited{Reason: WaitMatch,
-		Line:  strings.ToValidUTF8(string(line[max(0, len(line)-maxMatchLine):]), "\ufffd"),
+	return Ended{Reason: Match,
+		Line:  strings.ToValidUTF8(string(line[max(0, len(line)-maxLine):]), "\ufffd"),
 		Match: strings.ToValidUTF8(string(match), "\ufffd")}, true
 }
 
 // found ends the waits for a pattern that began before end.
-func (k *looker) found(w *watched, end int64, how Waited) {
+func (k *looker) found(w *watched, end int64, how Ended) {
 	k.list.mu.Lock()
 	defer k.list.mu.Unlock()
 	for _, p := range w.waits {
 		if p.joined < end {
-			p.endLocked(ended{how: how})
+			p.endLocked(Result{Ended: how})
 		}
 	}
 }
@@ -286,8 +329,8 @@ func (k *looker) looked(job *lookJob) {
 	if job.event != nil {
 		for _, w := range k.patterns {
 			for _, p := range w.waits {
-				if p.joined < job.end && (p.Command || job.event.Reason == WaitExit) {
-					p.endLocked(ended{how: *job.event})
+				if p.joined < job.end && p.endsBy(job.event) {
+					p.endLocked(Result{Ended: *job.event})
 				}
 			}
 		}
@@ -305,24 +348,24 @@ func (k *looker) moveLocked() {
 }
 
 // lookAtRetained looks for p's line in what was retained when the wait began.
-func (k *looker) lookAtRetained(p *PendingWait, w *watched) {
+func (k *looker) lookAtRetained(p *Wait, w *watched) {
 	how, found := k.inRetained(p, w)
 	k.list.mu.Lock()
 	defer k.list.mu.Unlock()
 	p.retained = nil
 	switch {
 	case found:
-		p.endLocked(ended{how: how})
-	case p.last != nil:
-		p.endLocked(ended{how: *p.last})
+		p.endLocked(Result{Ended: how})
+	case p.is.Last != nil:
+		p.endLocked(Result{Ended: *p.is.Last})
 	}
 	k.moveLocked()
 }
 
-func (k *looker) inRetained(p *PendingWait, w *watched) (how Waited, found bool) {
+func (k *looker) inRetained(p *Wait, w *watched) (how Ended, found bool) {
 	var lines lineText
 	for i, data := range p.retained {
-		if k.work.with(w.ctx).Step() != nil {
+		if k.step(w.ctx) != nil {
 			return how, false
 		}
 		lines.add(data)

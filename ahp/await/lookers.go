@@ -1,4 +1,4 @@
-package host
+package await
 
 import (
 	"fmt"
@@ -8,16 +8,20 @@ import (
 	"termhost/authz/admit"
 )
 
-// lookers bounds, for each account, the waits for lines and the output that waits to be looked at.
-type lookers struct {
+// Lookers bounds, for each account, the waits for lines on all terminals and the output that waits
+// to be looked at. The zero value is ready. Its methods may be called concurrently.
+type Lookers struct {
 	running sync.WaitGroup // the goroutines of all
 	waits   admit.Places   // for lines
 	behind  admit.Tally    // output that is not looked at yet, in bytes
 }
 
+// Wait returns when no goroutine is left. All waits must have been left, and no other may begin.
+func (l *Lookers) Wait() { l.running.Wait() }
+
 const (
 	// maxLineWaits is how many waits for lines one account may have at once. What their regular
-	// expressions take is bounded by maxPatterns.
+	// expressions take is bounded elsewhere.
 	maxLineWaits = 512
 	// maxBehind is how much output is kept for one account until it has been looked at, in bytes:
 	// that of a second or so at full speed.
@@ -25,16 +29,16 @@ const (
 )
 
 // begin counts a wait for lines. An error is a *admit.QuotaError.
-func (l *lookers) begin(p authz.Principal) error {
+func (l *Lookers) begin(p authz.Principal) error {
 	return l.waits.Take(p, admit.Limit{What: "waits for lines", Each: maxLineWaits})
 }
 
 // end is the end of a wait.
-func (l *lookers) end(p authz.Principal) { l.waits.Leave(p) }
+func (l *Lookers) end(p authz.Principal) { l.waits.Leave(p) }
 
 // put counts n bytes of output that are to be looked at, or with a negative n, that have been. It
 // returns false if that is too much: then they are not counted.
-func (l *lookers) put(account string, n int) bool {
+func (l *Lookers) put(account string, n int) bool {
 	return l.behind.AddUpTo(maxBehind, account, int64(n))
 }
 

@@ -1,7 +1,8 @@
-package host
+package await
 
 import (
 	"bytes"
+	"slices"
 
 	"termhost/ptypool/vt"
 )
@@ -14,8 +15,8 @@ type lineText struct {
 	ended int    // where the last of these lines ends
 }
 
-// maxMatchLine bounds the line that has not ended, in bytes; of a longer one the end is kept.
-const maxMatchLine = 64 << 10
+// maxLine bounds the line that has not ended, in bytes; of a longer one the end is kept.
+const maxLine = 64 << 10
 
 // add adds output.
 func (l *lineText) add(p []byte) {
@@ -40,9 +41,26 @@ func (l *lineText) rest() []byte  { return l.text[l.ended:] }
 // next drops the lines that have ended.
 func (l *lineText) next() {
 	rest := l.rest()
-	rest = rest[max(0, len(rest)-maxMatchLine):]
-	if l.text = append(l.text[:0], rest...); cap(l.text) > 4*maxMatchLine {
+	rest = rest[max(0, len(rest)-maxLine):]
+	if l.text = append(l.text[:0], rest...); cap(l.text) > 4*maxLine {
 		l.text = bytes.Clone(l.text)
 	}
 	l.ended = 0
+}
+
+// tail returns the pieces at the end of output that hold its last line, or as much of that as
+// counts. Output may begin in the middle of a sequence, but a line does not.
+func tail(pieces [][]byte) [][]byte {
+	from, size := len(pieces), 0
+	for from > 0 && size < maxLine {
+		from--
+		size += len(pieces[from])
+	}
+	pieces = slices.Clone(pieces[from:])
+	if from > 0 {
+		if _, rest, found := bytes.Cut(pieces[0], []byte{'\n'}); found {
+			pieces[0] = rest
+		}
+	}
+	return pieces
 }
