@@ -9,19 +9,23 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
+	"termhost/cmd/termhost/sshconfig"
 	"termhost/sshd/verbs/completion"
 	"termhost/sshd/verbs/helptext"
 )
 
 // The commands that need a host on this machine. No host runs on this system.
-var serve, runKeeper, explainConfig, printSSHConfig, stop, sayStatus, fleetCommand, agentHooks,
+var serve, runKeeper, explainConfig, stop, sayStatus, fleetCommand, agentHooks,
 	sftpServer, benchmark func(*call) int
 
 const (
 	// usageWay is how usages name a host.
 	usageWay = "[ssh options] DEST"
+	// usageBlock is which host ssh-config is about.
+	usageBlock = usageWay
 	// hintUnknown is the hint for an unknown command.
 	hintUnknown = "termhost help lists the commands; a host's verbs are behind ssh HOST, and are " +
 		"commands on Linux only"
@@ -61,6 +65,14 @@ func (c *call) explainVerb(v helptext.Verb) {
 func fleetCommands() []string { return nil }
 
 func formats() hostFormats { return hostFormats{} }
+
+func ownBlock(string) (b sshconfig.Block, code int, err error) {
+	return b, exitUsage, &linuxOnlyError{"termhost ssh-config without DEST"}
+}
+
+func hintNoBlock(error) string { return "" }
+
+func personsHome() (string, error) { return os.UserHomeDir() }
 
 // errLocal refuses --local.
 var errLocal = &linuxOnlyError{"--local"}

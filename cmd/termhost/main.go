@@ -58,10 +58,10 @@ func ownCommands() []command {
 			"check the configuration, as `serve` does, and print what counts: every key with its " +
 				"value, and the line of the file that it is from, or that it is the default",
 			explainConfig},
-		{"ssh-config", "[-c FILE] [--write]",
+		{"ssh-config", "[--write] " + usageBlock,
 			"print the block for ~/.ssh/config by which `ssh th` logs in to this machine's host, " +
-				"as `serve` does; --write puts it into ~/.ssh/termhost.conf, which " +
-				"~/.ssh/config then includes",
+				"as `serve` does, or to the one of DEST; --write puts it into " +
+				"~/.ssh/termhost.conf, which ~/.ssh/config then includes",
 			printSSHConfig},
 		{"stop", "[-c FILE]", "end the terminals, the host and its keeper", stop},
 		{"share", "[-n NAME] " + usageWay + " [-- CMD ARGS...]",
@@ -168,7 +168,7 @@ func refuse(std stdio, name string, args []string) int {
 	}
 	err := &linuxOnlyError{"termhost " + name}
 	return fail(std, exitFailure, err.Error(),
-		"share, attach --ssh, acp, mcp and page reach a host by ssh")
+		"share, attach --ssh, acp, mcp, page and ssh-config DEST reach a host by ssh")
 }
 
 // unknownCommand refuses a command, and returns the exit code.

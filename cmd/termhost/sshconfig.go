@@ -1,61 +1,91 @@
-//go:build linux && !laptop
-
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os/user"
 
-	"termhost/cmd/termhost/access"
-	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/sshcmd"
 	"termhost/cmd/termhost/sshconfig"
 )
 
-// printSSHConfig is `termhost ssh-config`: it prints the block by which ssh reaches this machine's
-// host, or writes it where ssh reads it.
+// sshConfigArgs are the arguments of `termhost ssh-config`.
+type sshConfigArgs struct {
+	file   string         // of this machine's configuration; "": none was named
+	write  bool           // the block goes where ssh reads it
+	target *sshcmd.Target // the host elsewhere; nil: it is this machine's
+}
+
+// parseSSHConfig reads ssh-config's own options, which come first, then ssh's and the host.
+func parseSSHConfig(args []string) (a sshConfigArgs, err error) {
+	for own := true; own; {
+		switch {
+		case len(args) > 0 && (args[0] == "--write" || args[0] == "-write"):
+			a.write, args = true, args[1:]
+		case len(args) > 1 && args[0] == "-c":
+			a.file, args = args[1], args[2:]
+		default:
+			own = false
+		}
+	}
+	if len(args) == 0 {
+		return a, nil
+	}
+	if a.file != "" {
+		return a, errors.New("-c is for the host of this machine, and another one is named")
+	}
+	t, err := sshcmd.Parse(args)
+	a.target = &t
+	return a, err
+}
+
+// printSSHConfig is `termhost ssh-config`: it prints the block by which ssh reaches a host, this
+// machine's or one elsewhere, or writes it where ssh reads it.
 func printSSHConfig(c *call) int {
-	fset, std := c.flags(), c.std
-	file := fset.String("c", "", "")
-	write := fset.Bool("write", false, "")
-	if code, ok := c.parse(fset, 0); !ok {
-		return code
+	if len(c.args) > 0 && isHelp(c.args[0]) {
+		return c.printUsage()
 	}
-	cfg, err := config.OfRunning(*file)
+	a, err := parseSSHConfig(c.args)
 	if err != nil {
-		return fail(std, exitUsage, err.Error(), "")
+		return c.badUsage(err.Error())
 	}
-	var b sshconfig.Block
-	b.Address, b.Identity, b.KnownHosts, err = access.Login(cfg.StateDir)
+	b, code, err := a.block()
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fail(std, exitFailure, "no host has run with the state folder "+cfg.StateDir+" yet",
-			"start it once: termhost serve")
 	case err != nil:
-		return fail(std, exitFailure, err.Error(), "")
-	}
-	if !*write {
-		fmt.Fprint(std.out, b)
+		return fail(c.std, code, err.Error(), hintNoBlock(err))
+	case !a.write:
+		fmt.Fprint(c.std.out, b)
 		return exitOK
 	}
-	home, err := config.Home()
+	home, err := personsHome()
 	if err != nil {
-		return fail(std, exitFailure, err.Error(), "")
+		return fail(c.std, exitFailure, err.Error(), "")
 	}
 	account, err := user.Current()
 	read := err != nil || account.HomeDir == home // by ssh, which does not ask for $HOME
 	w, err := sshconfig.Write(home, read, b)
 	c.tellWritten(w)
 	if err != nil {
-		return fail(std, exitFailure, err.Error(), "")
+		return fail(c.std, exitFailure, err.Error(), "")
 	}
 	command := "ssh " + sshconfig.Alias
 	if !read {
 		command = "ssh -F " + w.Main + " " + sshconfig.Alias
 	}
-	fmt.Fprintf(std.out, "`%s` logs in.\n", command)
+	fmt.Fprintf(c.std.out, "`%s` logs in.\n", command)
 	return exitOK
+}
+
+// block returns the block of the host that the arguments name, or an exit code and the reason.
+func (a sshConfigArgs) block() (b sshconfig.Block, code int, err error) {
+	if a.target == nil {
+		return ownBlock(a.file)
+	}
+	s, err := a.target.Settings(context.Background())
+	b = sshconfig.Block{Address: s.Address, User: s.User, Identity: s.Identity,
+		KnownHosts: s.KnownHosts, Proxy: s.Proxy}
+	return b, exitFailure, err
 }
 
 // tellWritten says what has been done to a person's files.

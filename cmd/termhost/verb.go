@@ -18,6 +18,8 @@ import (
 const (
 	// usageWay is how usages name a host.
 	usageWay = "[--local [-c FILE] | [ssh options] DEST]"
+	// usageBlock is which host ssh-config is about.
+	usageBlock = "[-c FILE | [ssh options] DEST]"
 	// hintUnknown is the hint for an unknown command.
 	hintUnknown = "termhost help lists the commands"
 	// aboutVerbs stands above the verbs in help.

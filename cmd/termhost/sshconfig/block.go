@@ -14,8 +14,10 @@ const Alias = "th"
 // Block is how ssh reaches a host.
 type Block struct {
 	Address    string // host:port
+	User       string // whom to log in as; "": the name of the user of ssh
 	Identity   string // file of the client key to use; "": the user's own keys
 	KnownHosts string // path of a known_hosts file; "": the user's own
+	Proxy      string // a line of ssh_config that says through what; "": it is reached directly
 }
 
 // String returns the block.
@@ -29,12 +31,18 @@ func (b Block) String() string {
 	} else {
 		set("HostName", b.Address)
 	}
+	if b.User != "" {
+		set("User", quote(b.User))
+	}
 	if b.Identity != "" {
 		set("IdentityFile", quote(escape(b.Identity)))
 		set("IdentitiesOnly", "yes")
 	}
 	if b.KnownHosts != "" {
 		set("UserKnownHostsFile", quote(escape(b.KnownHosts)))
+	}
+	if keyword, value, ok := strings.Cut(b.Proxy, " "); ok {
+		set(keyword, value)
 	}
 	set("SendEnv", "LANG LC_* COLORTERM")
 	// A shared connection has few sessions, and its end would detach every terminal at once.
