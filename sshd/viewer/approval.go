@@ -46,7 +46,7 @@ type approval struct {
 
 // newApproval returns a dialog about is, not shown yet.
 func (w *viewer) newApproval(is host.HeldInput) *approval {
-	d := newApproval(w.s, w.front, is)
+	d := newApproval(w.s, w.front, w.s.shownIn, is)
 	a := w.a
 	d.a, d.typing, d.say = a, &w.typing, w.say
 	d.later = func(ask string) { w.typed.aside = ask }
@@ -57,9 +57,9 @@ func (w *viewer) newApproval(is host.HeldInput) *approval {
 	return d
 }
 
-// newApproval returns a dialog about is that decides nothing yet.
-func newApproval(s *Session, on stage, is host.HeldInput) *approval {
-	return &approval{s: s, front: on, typing: &typing{}, now: time.Now, window: s.Window,
+// newApproval returns a dialog about is, in a window, that decides nothing yet.
+func newApproval(s *Session, on stage, window func() Window, is host.HeldInput) *approval {
+	return &approval{s: s, front: on, typing: &typing{}, now: time.Now, window: window,
 		after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
 		is:    is}
 }

@@ -102,7 +102,9 @@ func (w *viewer) passLayered(now time.Time) {
 		w.begins(o)
 		w.dirty = true
 	}
-	w.dirty = w.dirty || w.status.turned(&w.overlay, now)
+	if w.status.turned(&w.overlay, now) {
+		w.dirty = true
+	}
 }
 
 // tellWindow tells the host of the newest window, at most once per frame: each change interrupts

@@ -44,6 +44,8 @@ type list struct {
 type listOptions struct {
 	// whole: it has the whole window, and does not end by itself; picks: it ends with Escape.
 	whole, picks bool
+	// window returns the present window in which it is shown.
+	window func() Window
 	// from is where the person comes from, whose row is the current one at first; zero: any is.
 	from Place
 	// goes shows a terminal. It is called without the lock.
@@ -195,7 +197,7 @@ func (l *list) find(r *Row) (*host.Terminal, error) {
 // pick shows a list over the terminal.
 func (l *inputLoop) pick() {
 	w := l.w
-	d := newList(w.ctx, w.s, w.front, listOptions{goes: l.goes,
+	d := newList(w.ctx, w.s, w.front, listOptions{window: w.s.shownIn, goes: l.goes,
 		here: (&Row{Info: w.t.Info(w.s.Conn.Principal())}).id()})
 	w.front.open(d)
 }

@@ -115,7 +115,7 @@ func (l *list) setAsk(r *Row, is host.HeldInput, held bool) {
 
 // newAsk returns the dialog about an ask of a row.
 func (l *list) newAsk(r *Row, is host.HeldInput) *approval {
-	d := newApproval(l.s, l.stage, is)
+	d := newApproval(l.s, l.stage, l.o.window, is)
 	d.listed = true
 	d.say = func(o overlay) {
 		l.say("%s", strings.TrimPrefix(strings.Join(o.lines, " "), noticeOf))

@@ -19,7 +19,7 @@ func (r *Row) at(p Place) bool { return r.Name == p.Name && r.Host == p.Host }
 func Pick(ctx context.Context, s *Session, from Place, end func()) (
 	row *Row, rest []byte, err error) {
 	t := newTop(ctx, s)
-	t.list = newList(ctx, s, t, listOptions{whole: true, picks: true, from: from,
+	t.list = newList(ctx, s, t, listOptions{window: s.Window, whole: true, picks: true, from: from,
 		goes: func(r *Row) verdict {
 			row = r
 			return dialogEnds

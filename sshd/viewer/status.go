@@ -69,6 +69,12 @@ func (s *Session) part(w Window) (part Window, below int) {
 	return part, 1
 }
 
+// shownIn returns the part of the present window in which a program is shown.
+func (s *Session) shownIn() Window {
+	part, _ := s.part(s.Window())
+	return part
+}
+
 // statusLine is the status line of a viewer. The loop uses it.
 type statusLine struct {
 	rows int // that it takes: 0 or 1

@@ -9,6 +9,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/authz"
 	"termhost/ptypool/vt"
 )
 
@@ -271,4 +272,29 @@ func TestAStatusLineSaysWhatHasRoom(t *testing.T) {
 			t.Errorf("the progress %v is %q", c.is, got)
 		}
 	}
+}
+
+// A question about an agent's input is answered above the status line as without one.
+func TestAQuestionIsAnsweredAboveTheStatusLine(t *testing.T) {
+	s := sitsLined(t, true, `echo ready; read x; echo "<$x>"; exec sleep 1000`)
+	s.resizes(Window{Cols: 80, Rows: 24})
+	hosttest.Eventually(t, "the line is the last row", func() bool {
+		rows := s.lines()
+		return len(rows) == 24 && strings.Contains(rows[23], "your keyboard")
+	})
+	hosttest.Check(t, s.w.s.Conn.SetGuard(s.w.t, true))
+	p := hosttest.Principal("ann", authz.Admin)
+	p.Token = "bot"
+	agent, err := s.host.Connect(p, host.DoorWebSocket)
+	hosttest.Check(t, err)
+	t.Cleanup(agent.Close)
+	s.Go("", func() { _ = agent.Send(t.Context(), s.w.t, []byte("whole\r")) })
+	hosttest.Eventually(t, "keys answer", func() bool { return s.shows("y types it") })
+	s.types("\x1cs")
+	hosttest.Eventually(t, "the line is gone", func() bool { return !s.shows("your keyboard") })
+	s.types("\x1cs")
+	hosttest.Eventually(t, "the line is back", func() bool { return s.shows("your keyboard") })
+	hosttest.Eventually(t, "keys answer", func() bool { return s.shows("y types it") })
+	s.types("y")
+	hosttest.Eventually(t, "it is typed", func() bool { return s.shows("<whole>") })
 }

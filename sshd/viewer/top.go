@@ -66,7 +66,8 @@ const (
 func Top(ctx context.Context, s *Session, o TopOptions) error {
 	t := newTop(ctx, s)
 	t.o = o
-	t.list = newList(ctx, s, t, listOptions{whole: true, selector: o.Selector, goes: t.goes})
+	t.list = newList(ctx, s, t, listOptions{window: s.Window, whole: true,
+		selector: o.Selector, goes: t.goes})
 	t.dialog = t.list
 	defer t.list.closed()
 	return t.runAlone()

@@ -43,7 +43,7 @@ func TestTopWritesOnlyWhatHasChanged(t *testing.T) {
 	}
 	peer := &sink{}
 	top := &top{s: &Session{IO: peer, Conn: c}, ctx: t.Context(), stale: make(chan struct{}, 1)}
-	top.list = newList(t.Context(), top.s, top, listOptions{whole: true, goes: top.goes})
+	top.list = newList(t.Context(), top.s, top, listOptions{window: top.s.Window, whole: true, goes: top.goes})
 	top.dialog = top.list
 	t.Cleanup(top.list.closed)
 	drawn := func() int {
