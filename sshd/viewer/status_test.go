@@ -101,7 +101,7 @@ func TestNoProgramDisturbsTheStatusLine(t *testing.T) {
 		"the alternate screen left": {`\033[?1049h\033[2J\033[?1049l\033[99;1HLAST`, "LAST"},
 		"another alternate screen":  {`\033[?47h\033[99;1HLAST`, "LAST"},
 		"origin mode":               {`\033[2;9r\033[?6h\033[99;1HLAST`, "LAST"},
-		"deleted lines":             {`\033[99;1HLAST\033[1;1H\033[2M\033[2L`, ""},
+		"deleted lines":             {`\033[7;1HLAST\033[1;1H\033[2M\033[4L`, "LAST"},
 		"a line that wraps":         {`\033[99;38H12345678`, "45678"},
 	} {
 		t.Run(name, func(t *testing.T) {
