@@ -78,6 +78,16 @@ func (k *typedKeys) accept(w io.WriteCloser) {
 	}
 }
 
+// acceptSettled is accept if the user has typed nothing for the typingPause: what the user is shown
+// next must not say that keys are passed on before they are.
+func (k *typedKeys) acceptSettled(w io.WriteCloser) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.w == w && time.Since(k.at) >= typingPause {
+		k.gone = false
+	}
+}
+
 // read passes on what is typed until the input ends or, unless the rest is dropped, nobody takes
 // it.
 func (k *typedKeys) read() {

@@ -224,6 +224,31 @@ func TestKeysOfALineThatBeganBeforeTheReturnAreDropped(t *testing.T) {
 	})
 }
 
+// Once the user sees the terminal again, keys are typed there, unless a line was begun before.
+func TestKeysAreTypedFromTheFirstOutputOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newTypist(t, newHostUntil(99))
+		k.types("make")
+		synctest.Wait()
+		k.loseAll()
+		next := newHostUntil(99)
+		k.to(next, next.taken, nil)
+		first := func() { k.acceptSettled(next) }
+		for _, out := range []io.Writer{&announced{w: io.Discard, first: first},
+			&announced{w: io.Discard, first: first}} {
+			if _, err := io.WriteString(out, "ready"); err != nil {
+				t.Fatal(err)
+			}
+			k.types("ls\r")
+			synctest.Wait()
+			time.Sleep(typingPause)
+		}
+		if got := next.got.String(); got != "ls\r" {
+			t.Errorf("the next host has got %q", got)
+		}
+	})
+}
+
 // Only keys that are pressed as such end the wait for a host.
 func TestTheWaitForAHostEndsByItsKeys(t *testing.T) {
 	for typed, want := range map[string]bool{

@@ -142,13 +142,36 @@ func (r *run) runSession(c *Client, s *gossh.Session, line string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Start(line); err != nil {
+	began := make(chan struct{})
+	s.Stdout = &announced{w: s.Stdout, first: func() {
+		<-began
+		r.keys.acceptSettled(typed)
+	}}
+	err = s.Start(line)
+	if err == nil {
+		r.keys.to(typed, c.taken, r.echo)
+	}
+	close(began)
+	if err != nil {
 		return err
 	}
-	r.keys.to(typed, c.taken, r.echo)
 	c.taken.follow(r.echo)
 	go r.acceptKeys(c, typed)
 	return s.Wait()
+}
+
+// announced passes a command's output on, and calls first before that is seen.
+type announced struct {
+	w     io.Writer
+	first func() // nil: it was called
+}
+
+func (a *announced) Write(p []byte) (int, error) {
+	if a.first != nil {
+		a.first()
+		a.first = nil
+	}
+	return a.w.Write(p)
 }
 
 // acceptKeys has keys passed to w again once the terminal is shown, and nobody is in the middle of
