@@ -23,9 +23,15 @@ type echo struct {
 	mu sync.Mutex         // held over writes to out
 	p  *predict.Predictor // nil: the session has ended
 
-	queue sync.Mutex // a leaf; may be locked with mu
-	told  []func(dst []byte) []byte
+	queue  sync.Mutex // a leaf; may be locked with mu
+	told   []func(dst []byte) []byte
+	behind int  // how much that is: one for each, and the bytes of its keys
+	late   bool // it was too much: no more is heeded
 }
+
+// maxBehind bounds what an echo has been told and has not done, because the user's terminal takes
+// no output. Beyond it, keys are not shown at once any more until the session ends.
+const maxBehind = 64 << 10
 
 // newEcho returns what shows keys on the terminal, whose output goes to out, where when says so.
 // trip is how long a round trip took. It returns nil if none are shown.
@@ -71,8 +77,7 @@ func (e *echo) run() {
 		case <-e.stop:
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			e.write(e.p.Clear(nil))
-			e.p = nil
+			e.giveUp()
 			return
 		}
 		due := e.catchUp()
@@ -87,20 +92,37 @@ func (e *echo) run() {
 func (e *echo) catchUp() (due time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.write(e.p.Tick(e.heed(nil), time.Now()))
+	if e.p == nil {
+		return time.Time{}
+	}
+	drawn, late := e.heed(nil)
+	if late {
+		e.giveUp()
+		return time.Time{}
+	}
+	e.write(e.p.Tick(drawn, time.Now()))
 	return e.p.Due()
 }
 
-// heed appends what follows from what e was told since. e.mu is held.
-func (e *echo) heed(dst []byte) []byte {
+// giveUp takes away what is drawn, and ends the prediction. e.mu is held.
+func (e *echo) giveUp() {
+	if e.p != nil {
+		e.write(e.p.Clear(nil))
+		e.p = nil
+	}
+}
+
+// heed appends what follows from what e was told since. late: that was too much, and nothing does.
+// e.mu is held.
+func (e *echo) heed(dst []byte) (drawn []byte, late bool) {
 	e.queue.Lock()
-	told := e.told
-	e.told = nil
+	told, late := e.told, e.late
+	e.told, e.behind = nil, 0
 	e.queue.Unlock()
 	for _, do := range told {
 		dst = do(dst)
 	}
-	return dst
+	return dst, late
 }
 
 // write writes to the terminal. e.mu is held.
@@ -117,7 +139,11 @@ func (e *echo) Write(p []byte) (int, error) {
 	if e.p == nil {
 		return e.out.Write(p)
 	}
-	first := e.heed(nil)
+	first, late := e.heed(nil)
+	if late {
+		e.giveUp()
+		return e.out.Write(p)
+	}
 	before, after := e.p.Printed(p, time.Now())
 	if len(first)+len(before)+len(after) == 0 {
 		return e.out.Write(p)
@@ -129,10 +155,15 @@ func (e *echo) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tell has the goroutine do something.
-func (e *echo) tell(do func(dst []byte) []byte) {
+// tell has the goroutine do something, which holds so many bytes of keys.
+func (e *echo) tell(bytes int, do func(dst []byte) []byte) {
 	e.queue.Lock()
-	e.told = append(e.told, do)
+	if e.behind += bytes + 1; e.behind > maxBehind {
+		e.told, e.late = nil, true
+	}
+	if !e.late {
+		e.told = append(e.told, do)
+	}
 	e.queue.Unlock()
 	e.wake()
 }
@@ -145,7 +176,7 @@ func (e *echo) typed(p []byte) {
 		return
 	}
 	keys, now := slices.Clone(p), time.Now()
-	e.tell(func(dst []byte) []byte { return e.p.Typed(dst, keys, now) })
+	e.tell(len(keys), func(dst []byte) []byte { return e.p.Typed(dst, keys, now) })
 }
 
 // taken tells e what the host says of the keys.
@@ -154,7 +185,7 @@ func (e *echo) taken(told wire.Taken) {
 		return
 	}
 	now := time.Now()
-	e.tell(func(dst []byte) []byte { return e.p.Taken(dst, told.Bytes, told.Shown, now) })
+	e.tell(0, func(dst []byte) []byte { return e.p.Taken(dst, told.Bytes, told.Shown, now) })
 }
 
 // resized tells e of a change of the window.
@@ -162,7 +193,7 @@ func (e *echo) resized(w *window) {
 	if e == nil || w.Cols == 0 || w.Rows == 0 {
 		return
 	}
-	e.tell(func(dst []byte) []byte {
+	e.tell(0, func(dst []byte) []byte {
 		e.p.Resize(int(w.Cols), int(w.Rows))
 		return dst
 	})
