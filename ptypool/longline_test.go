@@ -66,6 +66,18 @@ func TestTheLongestLineArrivesWhole(t *testing.T) {
 	r.exit(t, term)
 }
 
+func TestWhereTheEighthBitIsStrippedLinesEndWithoutIt(t *testing.T) {
+	term, r := sh(t, newPool(t, Config{}), "stty istrip; "+lengths)
+	r.text(t, "ready")
+	typed := strings.Repeat("x", 4000) + "\x8d" + strings.Repeat("y", 200) + "\n"
+	if err := term.Input([]byte(typed)); err != nil {
+		t.Fatal(err)
+	}
+	r.text(t, "<4000>\r\n<200>")
+	term.Hangup(0)
+	r.exit(t, term)
+}
+
 func TestAProgramThatEditsLinesItselfGetsAnyLength(t *testing.T) {
 	term, r := sh(t, newPool(t, Config{}), `stty raw -echo; echo ready; head -c 20000 | wc -c`)
 	r.text(t, "ready")
