@@ -70,3 +70,15 @@ func TestOpenSSHsSetEnvChoosesThePrefixWhichNoProgramGets(t *testing.T) {
 	p.typeIn("\x14?")
 	p.sees("After Ctrl-T:")
 }
+
+func TestAChoiceThatCannotBeHeededIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	for choice, why := range map[string]string{
+		"LC_TERMHOST_PREFIX=ctrl-m": `termhost: LC_TERMHOST_PREFIX: "ctrl-m" is needed as it is`,
+		"LC_TERMHOST_STATUS=on":     `termhost: LC_TERMHOST_STATUS: "on" is neither "line" nor "off"`,
+	} {
+		p, _ := r.sshOnPty("alice", "", "-oSetEnv="+choice)
+		p.sees(why)
+	}
+}

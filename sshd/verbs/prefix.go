@@ -1,9 +1,7 @@
 package verbs
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"termhost/ptypool/keyboard"
 	"termhost/sshd/verbs/helptext"
@@ -15,22 +13,12 @@ func (v *invocation) prefix() byte {
 	if v.plainTerminal() {
 		return 0
 	}
-	if text, ok := v.chosenPrefix(); ok {
+	if text, ok := v.chosen(keyboard.PrefixVariable); ok {
 		if key, err := keyboard.ParsePrefix(text); err == nil {
 			return key
 		}
 	}
 	return v.Prefix
-}
-
-// chosenPrefix returns the name of the prefix key that the person has chosen.
-func (v *invocation) chosenPrefix() (text string, ok bool) {
-	for _, e := range v.Env() {
-		if value, is := strings.CutPrefix(e, keyboard.PrefixVariable+"="); is {
-			text, ok = value, true
-		}
-	}
-	return text, ok
 }
 
 // programEnv returns the peer's variables for a program, without those for the viewer.
@@ -65,13 +53,4 @@ type ownPrefix struct {
 // Env returns the peer's variables with the choice.
 func (p ownPrefix) Env() []string {
 	return append(slices.Clone(p.IO.Env()), keyboard.PrefixVariable+"="+p.key)
-}
-
-// checkPrefix tells a person whose variable names no prefix key.
-func (v *invocation) checkPrefix() {
-	if text, _ := v.chosenPrefix(); text != "" {
-		if _, err := keyboard.ParsePrefix(text); err != nil {
-			fmt.Fprintf(v.stderr, "termhost: %s: %v\n", keyboard.PrefixVariable, err)
-		}
-	}
 }

@@ -96,6 +96,7 @@ type invocation struct {
 	stderr    io.Writer // likewise
 
 	statusLine *viewer.Status
+	notHeeded  []string // see unheeded
 	// isLogin: no terminal was named.
 	isLogin bool
 	// isPart: the verb runs on several hosts. The peer is told once why its connection ends.
@@ -122,6 +123,7 @@ func (v *invocation) exit(status int) Exit {
 // invoke returns an invocation without a verb.
 func (r *Runner) invoke(ctx context.Context, c Caller) *invocation {
 	v := &invocation{Runner: r, Caller: c, ctx: ctx, stdout: c.Stdout(), stderr: c.Stderr()}
+	v.notHeeded = v.unheeded() // before the variable says how it is
 	v.chooseStatus()
 	if v.onTerminal() {
 		v.stdout, v.stderr = toCRLF{v.stdout}, toCRLF{v.stderr}

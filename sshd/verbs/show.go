@@ -38,9 +38,8 @@ func (v *invocation) plainTerminal() bool { return v.onTerminal() && !v.Draws() 
 // show shows a terminal until its program exits, the viewer detaches or the peer is gone, and
 // returns the exit status. If the viewer has switched terminals, it is that of the last one.
 func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
-	v.checkPrefix()
 	o.Unasked = v.verb.unasked()
-	o.First = v.isFirstLogin()
+	o.First, o.Unheeded = v.isFirstLogin(), v.notHeeded
 	if t := v.newTour(); t != nil {
 		return v.touredStatus(t.run(&ready{to: stop{own: a.Terminal()}, a: a, first: first, o: o}))
 	}

@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"slices"
-	"strings"
 
 	"termhost/ahp/host"
 	"termhost/ptypool/keyboard"
@@ -13,13 +12,11 @@ import (
 // host has it. Hosts that carry the peer are told by the variable how that is then.
 func (v *invocation) chooseStatus() {
 	on := v.Runner.Status != nil && v.Runner.Status()
-	for _, e := range v.Env() {
-		switch e {
-		case keyboard.StatusVariable + "=" + viewer.StatusLine:
-			on = true
-		case keyboard.StatusVariable + "=" + viewer.StatusOff:
-			on = false
-		}
+	switch how, _ := v.chosen(keyboard.StatusVariable); how {
+	case viewer.StatusLine:
+		on = true
+	case viewer.StatusOff:
+		on = false
 	}
 	v.statusLine = viewer.NewStatus(on)
 	v.IO = ownStatus{v.IO, v.statusLine}
@@ -34,12 +31,6 @@ type ownStatus struct {
 // Env returns the peer's variables with how it is now.
 func (s ownStatus) Env() []string {
 	return append(slices.Clone(s.IO.Env()), keyboard.StatusVariable+"="+s.is.String())
-}
-
-// forViewer reports whether a variable, NAME=value, is for the viewer, not for programs.
-func forViewer(variable string) bool {
-	name, _, _ := strings.Cut(variable, "=")
-	return name == keyboard.PrefixVariable || name == keyboard.StatusVariable
 }
 
 // fit is [viewer.Session.Fit] for the peer.

@@ -14,6 +14,8 @@ type Options struct {
 	Greeting string
 	// First: the person has never been in a terminal here. The notice says where they are.
 	First bool
+	// Unheeded is what the person has chosen in vain, each a line of the first notice.
+	Unheeded []string
 	// Came: the terminal is not new. If Greeting is "", the notice says since when its owner is
 	// away, or what to do if another holds the keyboard.
 	Came bool
@@ -59,7 +61,7 @@ func Attach(ctx context.Context, s *Session, a *host.Attach, first []byte, o Opt
 	switch {
 	case o.Arriving != "" && w.draws:
 		w.cover(s.arriving(a, o.Over, o.Arriving))
-	case o.Greet && w.draws:
+	case (o.Greet || len(o.Unheeded) > 0) && w.draws:
 		w.welcome()
 	}
 	w.enter()

@@ -45,6 +45,12 @@ func (w *viewer) welcome() {
 
 // greeting returns the lines of a welcome; nil: there is nothing to say.
 func (w *viewer) greeting() (lines []string) {
+	for _, text := range w.o.Unheeded {
+		lines = append(lines, noticeOf+text)
+	}
+	if !w.o.Greet {
+		return lines
+	}
 	text := w.o.Greeting
 	if text == "" && w.o.Came && !w.over {
 		text = cmp.Or(awayText(w.a), w.s.entering(w.a))
