@@ -123,7 +123,12 @@ func (m *model) erase(y, from, to int, selective bool) {
 		r.wrapped = false
 	}
 	switch {
-	case r.cells == nil && m.eraseID == 0 || from >= to:
+	case from >= to:
+		return
+	case r.cells == nil && m.eraseID == 0:
+		if from == 0 && to == m.width {
+			r.marks = rowMarks{}
+		}
 		return
 	case !selective && from == 0 && to == m.width:
 		m.blankRow(y)
@@ -164,7 +169,8 @@ func (m *model) eraseLine(mode int, selective bool) {
 	m.cur.wrap = false
 }
 
-// eraseDisplay is ED and DECSED.
+// eraseDisplay is ED and DECSED. The output of a command that runs begins anew where the first line
+// was erased, as by clear(1).
 func (m *model) eraseDisplay(mode int, selective bool) {
 	y := m.cur.y
 	from, to := 0, 0
@@ -181,8 +187,20 @@ func (m *model) eraseDisplay(mode int, selective bool) {
 		m.history.clear() // on the alternate screen too, like xterm
 		return
 	}
+	running := false
 	for i := from; i < to; i++ {
+		if marks := m.grid.rows[i].marks; marks.running() {
+			running = true
+		} else if marks.set&markEnd != 0 {
+			running = false
+		}
 		m.erase(i, 0, m.width, selective)
+	}
+	if running && m.grid == &m.main {
+		if mode == 0 && m.cur.x == 0 {
+			from = y
+		}
+		m.grid.rows[from].marks = rowMarks{set: markOutput | markBare}
 	}
 	m.cur.wrap = false
 }

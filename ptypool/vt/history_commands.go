@@ -3,7 +3,8 @@ package vt
 // CommandLines says where a shell's command stands in the lines of [Screen.AppendHistoryText],
 // counted from 0.
 type CommandLines struct {
-	// Typed is the line that it was typed on, the last one if there are several.
+	// Typed is the line that it was typed on, the last one if there are several. It is From if the
+	// line was erased meanwhile.
 	Typed int
 	// From and To are its output: the lines [From, To). Of a command that runs, To is behind the
 	// screen. A last line that does not end shares its row with the next prompt, and is left out.
@@ -34,7 +35,10 @@ type commandCollector struct {
 
 // row takes a row's marks, in the order in which they stand there. ends: it is its line's last row.
 func (c *commandCollector) row(r rowMarks, ends bool) {
-	if r.set&markOutput != 0 && r.output == 0 {
+	switch {
+	case r.set&markBare != 0:
+		c.begins(c.line, c.line)
+	case r.set&markOutput != 0 && r.output == 0:
 		c.begins(max(c.line-1, 0), c.line)
 	}
 	if r.set&markEnd != 0 {
@@ -53,10 +57,14 @@ func (c *commandCollector) begins(typed, from int) {
 	c.list, c.runs = append(c.list, CommandLines{typed, from, from}), true
 }
 
-// ends ends the last command before this row.
+// ends ends the last command before this row. One of which nothing is left is none.
 func (c *commandCollector) ends() {
-	if c.runs {
-		last := &c.list[len(c.list)-1]
-		last.To, c.runs = max(c.line, last.From), false
+	if !c.runs {
+		return
+	}
+	last := &c.list[len(c.list)-1]
+	last.To, c.runs = max(c.line, last.From), false
+	if last.Typed == last.To {
+		c.list = c.list[:len(c.list)-1]
 	}
 }

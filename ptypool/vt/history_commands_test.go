@@ -35,6 +35,34 @@ func TestCommandsAreFoundInTheHistory(t *testing.T) {
 	}
 }
 
+// What clear(1) erases is no place of a command any more, and the output of the command that erases
+// begins there.
+func TestErasedCommandsAreNotFoundInWhatIsPrintedThere(t *testing.T) {
+	t.Parallel()
+	const began, ended = "\x1b]133;C\a", "\x1b]133;D;0\a"
+	lines := strings.Repeat("x\r\n", 30)
+	for erase, at := range map[string]int{
+		"\x1b[H\x1b[2J\x1b[3J": 0, "\x1b[H\x1b[2J": 0, "\x1b[2J\x1b[H": 0, "\x1b[H\x1b[J": 0,
+	} {
+		for name, c := range map[string]struct {
+			text string
+			want []CommandLines
+		}{
+			"at the prompt": {"$ clear\r\n" + began + erase + ended + "$ x\r\n" + began + lines + ended,
+				[]CommandLines{{at, at + 1, at + 31}}},
+			"before other output": {"$ clear; x\r\n" + began + erase + lines + ended,
+				[]CommandLines{{at, at, at + 30}}},
+		} {
+			s := New(20, 12, Options{ScrollbackLines: 1000})
+			s.Feed([]byte("$ one\r\n"+began+"1\r\n"+ended+"$ two\r\n"+began+ended), nil)
+			s.Feed([]byte(c.text+"$ "), nil)
+			if got := s.HistoryCommands(nil); !slices.Equal(got, c.want) {
+				t.Errorf("%s, %q: got %v, want %v", name, erase, got, c.want)
+			}
+		}
+	}
+}
+
 // Whoever has enough of a long scrollback gets what was found so far.
 func TestLookingForCommandsEnds(t *testing.T) {
 	t.Parallel()

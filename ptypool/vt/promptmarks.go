@@ -29,6 +29,7 @@ const (
 	markOutput                     // C
 	markEnd                        // D
 	markCode                       // and it has an exit code
+	markBare                       // the line before markOutput, on which the command was typed, was erased
 )
 
 const (
@@ -101,7 +102,7 @@ func (r *rowMarks) add(kind, params string, x int) {
 		r.set |= markInput
 		r.input = uint16(x)
 	case "C":
-		r.set |= markOutput
+		r.set = r.set&^markBare | markOutput
 		r.output = uint16(x)
 	case "D":
 		r.set = r.set&^markCode | markEnd
@@ -110,6 +111,11 @@ func (r *rowMarks) add(kind, params string, x int) {
 			r.code = uint8(code)
 		}
 	}
+}
+
+// running reports whether output of a command begins in the row, and does not end there.
+func (r rowMarks) running() bool {
+	return r.set&markOutput != 0 && (r.set&markEnd == 0 || r.output > 0)
 }
 
 // head appends the marks at the beginning of a row.
@@ -206,7 +212,7 @@ func (l *lineMarks) in(r *rowMarks, from, to int) {
 		r.input = uint16(x - from)
 	}
 	if x := l.from + int(l.marks.output); l.marks.set&markOutput != 0 && within(x) {
-		r.set |= markOutput
+		r.set |= l.marks.set & (markOutput | markBare)
 		r.output = uint16(x - from)
 	}
 }
