@@ -45,7 +45,8 @@ func (g greeting) sshArgs() []string {
 
 // block returns the block of ssh_config(5) by which `ssh th` does what sshArgs do.
 func (g greeting) block() sshconfig.Block {
-	return sshconfig.Block{Address: g.ssh, Identity: g.identity, KnownHosts: g.knownHosts}
+	return sshconfig.Block{Address: g.ssh, Identities: sshconfig.Key(g.identity),
+		KnownHosts: g.knownHosts}
 }
 
 // print writes the greeting with a single write, so that a reader may close its end of a pipe after

@@ -83,8 +83,8 @@ func (a sshConfigArgs) block() (b sshconfig.Block, code int, err error) {
 		return ownBlock(a.file)
 	}
 	s, err := a.target.Settings(context.Background())
-	b = sshconfig.Block{Address: s.Address, User: s.User, Identity: s.Identity,
-		KnownHosts: s.KnownHosts, Proxy: s.Proxy}
+	b = sshconfig.Block{Address: s.Address, User: s.User, Identities: s.Identities,
+		KnownHosts: s.KnownHosts, HostKey: s.HostKey, Proxy: s.Proxy}
 	return b, exitFailure, err
 }
 

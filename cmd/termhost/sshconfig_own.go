@@ -18,7 +18,8 @@ func ownBlock(file string) (b sshconfig.Block, code int, err error) {
 	if err != nil {
 		return b, exitUsage, err
 	}
-	b.Address, b.Identity, b.KnownHosts, err = access.Login(cfg.StateDir)
+	address, key, known, err := access.Login(cfg.StateDir)
+	b = sshconfig.Block{Address: address, Identities: sshconfig.Key(key), KnownHosts: known}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &noHostError{cfg.StateDir}
 	}

@@ -13,11 +13,20 @@ const Alias = "th"
 
 // Block is how ssh reaches a host.
 type Block struct {
-	Address    string // host:port
-	User       string // whom to log in as; "": the name of the user of ssh
-	Identity   string // file of the client key to use; "": the user's own keys
-	KnownHosts string // path of a known_hosts file; "": the user's own
-	Proxy      string // a line of ssh_config that says through what; "": it is reached directly
+	Address    string   // host:port
+	User       string   // whom to log in as; "": the name of the user of ssh
+	Identities []string // files of the client keys to use; none: the user's own keys
+	KnownHosts string   // path of a known_hosts file; "": the user's own
+	HostKey    string   // by what name the host's key is known there; "": by the host's
+	Proxy      string   // a line of ssh_config that says through what; "": it is reached directly
+}
+
+// Key returns one file of a client key as Identities; "": none.
+func Key(file string) []string {
+	if file == "" {
+		return nil
+	}
+	return []string{file}
 }
 
 // String returns the block.
@@ -34,12 +43,17 @@ func (b Block) String() string {
 	if b.User != "" {
 		set("User", quote(b.User))
 	}
-	if b.Identity != "" {
-		set("IdentityFile", quote(escape(b.Identity)))
+	for _, file := range b.Identities {
+		set("IdentityFile", quote(escape(file)))
+	}
+	if len(b.Identities) > 0 {
 		set("IdentitiesOnly", "yes")
 	}
 	if b.KnownHosts != "" {
 		set("UserKnownHostsFile", quote(escape(b.KnownHosts)))
+	}
+	if b.HostKey != "" {
+		set("HostKeyAlias", quote(b.HostKey))
 	}
 	if keyword, value, ok := strings.Cut(b.Proxy, " "); ok {
 		set(keyword, value)

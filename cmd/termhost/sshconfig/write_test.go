@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-var block = Block{Address: "127.0.0.1:2222", Identity: "/s p/100%/key", KnownHosts: "/s/known_hosts"}
+var block = Block{Address: "127.0.0.1:2222", Identities: Key("/s p/100%/key"),
+	KnownHosts: "/s/known_hosts"}
 
 func put(t *testing.T, path, text string, mode fs.FileMode) {
 	t.Helper()
