@@ -84,15 +84,14 @@ func attachTerminal(c *call) int {
 		cmd.Dir = "" // of another machine
 	}
 	cmd.Predict = a.when
-	cmd.Return = local.Return{For: a.retry, Host: w.host, Line: a.again,
-		Prefix: a.prefixKey(w.prefix), Dial: w.dial}
+	cmd.Return = local.Return{For: a.retry, Line: a.again, Prefix: a.prefixKey(w.prefix),
+		Dial: w.dial}
 	return c.runOn(client, cmd)
 }
 
 // attachWay is the way to the host that shows a terminal.
 type attachWay struct {
-	host   string // what the user calls it
-	prefix byte   // its prefix key, as far as is known
+	prefix byte // its prefix key, as far as is known
 	dial   func(context.Context) (*local.Client, error)
 	hint   string // for a host that is not reached
 }
@@ -117,12 +116,16 @@ func (c *call) sshWay(t sshcmd.Target) *attachWay {
 	d := &sshcmd.Dialer{Target: t, Words: sshcmd.SSH(), Stderr: said}
 	dial := func(ctx context.Context) (*local.Client, error) {
 		said.Forget()
+		shown := !said.Hidden()
 		rw, err := d.Dial(ctx)
 		if err != nil {
 			return nil, err
 		}
 		client, err := local.Over(ctx, rw)
 		said.Hide()
+		if err != nil && shown && said.Last() != "" {
+			return nil, fmt.Errorf("no connection to %s: ssh says why, above", t.Dest)
+		}
 		if line := said.Refusal(); err != nil && line != "" {
 			return nil, fmt.Errorf("%w: %s", local.ErrRefused, line)
 		}
@@ -131,7 +134,7 @@ func (c *call) sshWay(t sshcmd.Target) *attachWay {
 		}
 		return client, err
 	}
-	return &attachWay{t.Dest, usualPrefix, dial, hintRemote}
+	return &attachWay{usualPrefix, dial, hintRemote}
 }
 
 // parseAttach takes the flags that are for this program out of the arguments.

@@ -58,7 +58,7 @@ func attachHere(file string) (*attachWay, error) {
 	dial := func(ctx context.Context) (*local.Client, error) {
 		return local.DialContext(ctx, cfg.SocketPath())
 	}
-	return &attachWay{"the host", byte(cfg.Terminal.DetachPrefix), dial, hintLocal}, nil
+	return &attachWay{byte(cfg.Terminal.DetachPrefix), dial, hintLocal}, nil
 }
 
 // openLocal opens the page of a host on this machine, which listens for browsers itself.

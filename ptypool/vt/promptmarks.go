@@ -29,7 +29,7 @@ const (
 	markOutput                     // C
 	markEnd                        // D
 	markCode                       // and it has an exit code
-	markBare                       // the line before markOutput, on which the command was typed, was erased
+	markBare                       // before markOutput, what was typed was erased
 )
 
 const (

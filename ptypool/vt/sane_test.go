@@ -29,3 +29,37 @@ func TestSaneResetsEveryMode(t *testing.T) {
 		}
 	}
 }
+
+// What is said over a screen that stays changes no other row, whatever state the terminal is in.
+func TestWhatIsSaidOverAStillScreenHasOnlyItsLastRow(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"", "\x1b[2;3r\x1b[?6h", "\x1b[?1049h\x1b[?1000;2004h\x1b[44m", "\x1b[?2026h",
+		"\x1b]0;cut", "\x1b(0", "\x1b[>5u\x1b[?1h"} {
+		s := New(20, 4, Options{})
+		s.Feed([]byte("one\r\ntwo\r\nthree\r\nfour\x1b[2;2H"+state), nil)
+		lines := strings.Split(string(s.AppendText(nil, false)), "\n")
+		x, y, _ := s.Cursor()
+		s.Feed(AppendStill(nil, 20, 4, " lost: Ctrl-C gives up"), nil)
+		got := strings.Split(string(s.AppendText(nil, false)), "\n")
+		lines[3] = " lost: Ctrl-C give…"
+		if strings.Join(got, "|") != strings.Join(lines, "|") {
+			t.Errorf("%q: it shows %q, want %q", state, got, lines)
+		}
+		if gotX, gotY, _ := s.Cursor(); gotX != x || gotY != y {
+			t.Errorf("%q: the cursor is at %d,%d, not at %d,%d", state, gotX, gotY, x, y)
+		}
+	}
+}
+
+func TestABlankScreenLeavesNothingInTheScrollback(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"", "\x1b[2;3r\x1b[?6h", "\x1b[?1049halternate", "\x1b[?2026h"} {
+		s := New(20, 4, Options{ScrollbackLines: 10})
+		s.Feed([]byte("one\r\ntwo\r\nthree\r\nfour"+state), nil)
+		s.Feed(AppendBlank(nil, 4), nil)
+		x, y, _ := s.Cursor()
+		if got := strings.TrimSpace(string(s.AppendHistoryText(nil))); got != "" || x+y > 0 {
+			t.Errorf("%q: there is %q, and the cursor at %d,%d", state, got, x, y)
+		}
+	}
+}

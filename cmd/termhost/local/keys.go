@@ -1,7 +1,6 @@
 package local
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -144,6 +143,9 @@ func (k *typedKeys) typed(p []byte) io.WriteCloser {
 	kept := min(len(p), maxLost-len(k.lost))
 	k.lost, k.more = append(k.lost, p[:kept]...), k.more+len(p)-kept
 	if k.leaving != nil && k.leaving.in(p) {
+		if k.more == 0 { // they were meant for nobody else
+			k.lost = k.lost[:max(len(k.lost)-k.leaving.keys, 0)]
+		}
 		signalOnce(k.left)
 	}
 	if keys {
@@ -273,6 +275,9 @@ func (k *typedKeys) notTyped() string {
 	if _, shown, known := k.taken.latest(); !known || !shown {
 		return "what you typed last is dropped; type it again"
 	}
-	return fmt.Sprintf("not typed, as far as the host has said: %s",
-		width.Quote(p, len(p)+k.more, maxShownLost))
+	what := "not typed"
+	if keys, _ := keyboard.HasKeys(k.sent); keys { // the host may have been lost after it took them
+		what = "perhaps not typed"
+	}
+	return what + ": " + width.Quote(p, len(p)+k.more, maxShownLost)
 }

@@ -13,6 +13,7 @@ const interruptKey = 0x03 // ^C
 type leaving struct {
 	filter keyboard.Filter
 	found  bool
+	keys   int // how many bytes of what was typed, up to its end, are those keys and what followed
 }
 
 func newLeaving(prefix byte) *leaving {
@@ -28,13 +29,17 @@ func (l *leaving) in(p []byte) bool {
 
 // Typed implements [keyboard.Handler].
 func (l *leaving) Typed(p []byte) {
-	l.found = l.found || bytes.IndexByte(p, interruptKey) >= 0
+	if i := bytes.IndexByte(p, interruptKey); i >= 0 && !l.found {
+		l.found, l.keys = true, len(p)-i
+	}
 }
 
 // Prefixed implements [keyboard.Handler].
 func (l *leaving) Prefixed() {}
 
 // Commanded implements [keyboard.Handler].
-func (l *leaving) Commanded(k rune, _, _ []byte) {
-	l.found = l.found || k == 'd' || k == interruptKey
+func (l *leaving) Commanded(k rune, form, raw []byte) {
+	if (k == 'd' || k == interruptKey) && !l.found {
+		l.found, l.keys = true, len(form)+len(raw)
+	}
 }

@@ -10,7 +10,6 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 
-	"termhost/ptypool/keyboard"
 	"termhost/sshd/wire"
 )
 
@@ -21,7 +20,6 @@ import (
 // whose program has exited, and a login that the host refuses.
 type Return struct {
 	For    time.Duration // how long it tries; 0: not at all
-	Host   string        // what the user calls the host
 	Prefix byte          // the key that ends the attempts with a d behind it, as ^C does; 0: none
 	// Dial makes another connection. An error that wraps ErrRefused ends the attempts.
 	Dial func(ctx context.Context) (*Client, error)
@@ -64,20 +62,21 @@ func (r *run) all(first *Client, s *gossh.Session) (end ending) {
 			return end
 		}
 		r.keys.loseAll()
-		if end.err != nil {
-			r.t.sane()
-		}
 		<-c.taken.ended
 		if at, known := c.taken.showing(); known {
 			a = absence{at: at, began: time.Now()}
 		}
 		if r.cmd.Return.For == 0 || a.at.Name == "" {
+			if end.err != nil {
+				r.t.sane()
+			}
 			return end
 		}
 		next, end := r.comeBack(&a)
 		if next == nil {
 			return end
 		}
+		r.back = true
 		c, s, line = next.client, next.session, r.cmd.Return.Line(a.at.Name, a.at.ReadOnly)
 	}
 }
@@ -94,12 +93,8 @@ func (r *run) comeBack(a *absence) (next *connected, end ending) {
 	back := &r.cmd.Return
 	r.keys.leaveBy(back.Prefix)
 	if a.tried == 0 {
-		keys := "^C"
-		if back.Prefix != 0 {
-			keys += " or " + keyboard.ControlName(back.Prefix) + " d"
-		}
-		r.t.say("the connection to %s is lost, and is made again for up to %v; keys are dropped,"+
-			" and %s ends this", back.Host, short(back.For), keys)
+		r.t.hold("connection lost; trying again for %s; keys are dropped; ^C gives up",
+			short(back.For))
 	}
 	ctx, stop := context.WithDeadline(context.Background(), a.began.Add(back.For))
 	defer stop()
@@ -128,7 +123,7 @@ func (r *run) comeBack(a *absence) (next *connected, end ending) {
 			return nil, ending{err: fmt.Errorf("%w: %w", ErrHostGone, err)}
 		case time.Since(a.began) > quietTime && err.Error() != a.said:
 			a.said = err.Error()
-			r.t.say("not yet: %s", a.said)
+			r.t.hold("not yet: %s; ^C gives up", a.said)
 		}
 	}
 }

@@ -77,6 +77,7 @@ type run struct {
 	t    *sessionTerminal
 	keys *typedKeys
 	echo *echo // of the session; nil: there is none
+	back bool  // a connection was lost, and the session is on another one
 }
 
 // ending is how a session with the host has ended.
@@ -145,8 +146,12 @@ func (r *run) runSession(c *Client, s *gossh.Session, line string) error {
 	began := make(chan struct{})
 	s.Stdout = &announced{w: s.Stdout, first: func() {
 		<-began
+		if r.back {
+			r.t.blank()
+		}
 		r.keys.acceptSettled(typed)
 	}}
+	s.Stderr = &announced{w: s.Stderr, first: r.t.endStill}
 	err = s.Start(line)
 	if err == nil {
 		r.keys.to(typed, c.taken, r.echo)

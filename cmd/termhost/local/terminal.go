@@ -20,6 +20,7 @@ import (
 type sessionTerminal struct {
 	tty     *tty.Terminal  // nil: the command runs on pipes
 	modes   string         // its modes before it was raw, as in package ttymodes
+	draws   bool           // escape sequences mean something to it, and its size is known
 	signals chan os.Signal // those that end this process; nil until take
 
 	given   bool // giveBack was called
@@ -29,6 +30,7 @@ type sessionTerminal struct {
 	mu      sync.Mutex     // a leaf
 	session *gossh.Session // has a pty like it; nil: none has
 	echo    *echo          // draws on it; nil: nothing does
+	still   string         // is shown over what a host that was lost has left there; "": nothing is
 }
 
 // findTerminal returns the terminal that in and out are. If one of them is none, that is the zero
@@ -43,7 +45,9 @@ func findTerminal(in io.Reader, out io.Writer) *sessionTerminal {
 	if !user.HasInput() || !user.HasOutput() {
 		return &sessionTerminal{}
 	}
-	return &sessionTerminal{tty: user, modes: user.Modes()}
+	size, kind := windowOf(user), os.Getenv("TERM")
+	return &sessionTerminal{tty: user, modes: user.Modes(),
+		draws: kind != "" && kind != "dumb" && size.Cols > 1 && size.Rows > 0}
 }
 
 // take makes the terminal raw. Until giveBack is called, the host is told of changes of its size.
@@ -69,6 +73,9 @@ func (t *sessionTerminal) take() error {
 				// This fails if the connection has ended.
 				_, _ = s.SendRequest("window-change", false, gossh.Marshal(w))
 			}
+			t.mu.Lock()
+			t.showStill()
+			t.mu.Unlock()
 		}
 	}()
 	return nil
@@ -125,6 +132,7 @@ func (t *sessionTerminal) giveBack() {
 		return
 	}
 	t.given = true
+	t.endStill()
 	signal.Stop(t.resized)
 	close(t.resized)
 	<-t.stopped
@@ -139,9 +147,60 @@ func (t *sessionTerminal) reset() {
 }
 
 // sane undoes what the command has changed on the screen, in place of a host that did not.
-func (t *sessionTerminal) sane() { t.tty.WriteSoon(vt.Sane) }
+func (t *sessionTerminal) sane() {
+	if t.draws {
+		t.tty.WriteSoon(vt.Sane)
+	}
+}
 
 // say writes a line for the user below what is shown.
 func (t *sessionTerminal) say(format string, args ...any) {
+	t.endStill()
 	t.tty.WriteSoon(fmt.Sprintf("\r\ntermhost: "+format+"\r\n", args...))
+}
+
+// hold leaves the screen as a host that was lost has left it, with a line for the user on its last
+// row. Where nothing can be drawn it is say.
+func (t *sessionTerminal) hold(format string, args ...any) {
+	if !t.draws {
+		t.say(format, args...)
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.still = fmt.Sprintf(" termhost: "+format, args...)
+	t.showStill()
+}
+
+// showStill draws what is held. t.mu is held.
+func (t *sessionTerminal) showStill() {
+	if t.still != "" {
+		w := windowOf(t.tty)
+		t.tty.WriteSoon(string(vt.AppendStill(nil, int(w.Cols), int(w.Rows), t.still)))
+	}
+}
+
+// endStill ends hold: what follows is for a shell.
+func (t *sessionTerminal) endStill() {
+	if t.released() {
+		t.sane()
+	}
+}
+
+// blank ends hold, and takes away what was held: a host draws all of it again. What the terminal
+// has shown of its host is not to get into the scrollback.
+func (t *sessionTerminal) blank() {
+	t.released()
+	if t.draws {
+		t.tty.WriteSoon(string(vt.AppendBlank(nil, int(windowOf(t.tty).Rows))))
+	}
+}
+
+// released ends hold, and reports whether it has begun.
+func (t *sessionTerminal) released() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	held := t.still != ""
+	t.still = ""
+	return held
 }

@@ -42,6 +42,13 @@ func (q *Stderr) Hide() {
 	q.hidden = true
 }
 
+// Hidden reports whether Hide was called.
+func (q *Stderr) Hidden() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.hidden
+}
+
 // Forget drops what is kept, because a new connection begins.
 func (q *Stderr) Forget() {
 	q.mu.Lock()
