@@ -157,9 +157,9 @@ func TestALostLineIsShownFromTheFirstKeyThatTheHostHasNotTaken(t *testing.T) {
 			typed      string
 			want       string
 		}{
-			{20, 20, false, line, `said: "f old\r"`},
-			{20, 5, false, line, `said: "deploy && rm -rf old\r"`}, // some waited in the socket
-			{99, 5, false, line, `said: "deploy && rm -rf old\r"`}, // all that was left did
+			{20, 20, false, line, `perhaps not typed: "f old\r"`},
+			{20, 5, false, line, `perhaps not typed: "deploy && rm -rf old\r"`}, // some waited in the socket
+			{99, 5, false, line, `perhaps not typed: "deploy && rm -rf old\r"`}, // all that was left did
 			{99, 99, false, line, ""},
 			{20, 20, true, line, "what you typed last is dropped; type it again"},
 			{20, 0, false, line, "what you typed last is dropped; type it again"},
