@@ -92,6 +92,9 @@ func FileURI(p string) string {
 // FilePath returns the absolute path that a file URI names. The URI's host must be
 // empty or "localhost".
 func FilePath(uri string) (string, bool) {
+	if uri == "" { // of most terminals, in each listing
+		return "", false
+	}
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" ||
 		u.Host != "" && !strings.EqualFold(u.Host, "localhost") ||

@@ -136,8 +136,8 @@ func TestMeasuresCosts(t *testing.T) {
 		many := costs(t, manyTerminals, times)
 		flat(t, many, "append", "snapshot", "subscribe", "reconnect", "catch up", "create")
 		// A list is as long as there are terminals. It is made in one piece.
-		const more = 299
-		within(t, "list", many["list"], one["list"].plus(8, more*704))
+		const more, page = 299, 8 << 10
+		within(t, "list", many["list"], one["list"].plus(8, more*720+page))
 		within(t, "root", many["root"], one["root"].plus(8, more*512))
 	})
 	t.Run("subscribers", func(t *testing.T) {
