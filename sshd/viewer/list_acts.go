@@ -3,9 +3,11 @@ package viewer
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"termhost/ahp/host"
+	"termhost/authz"
 	"termhost/sshd/wording"
 )
 
@@ -161,20 +163,44 @@ func (l *list) typeElsewhere(r *Row, f form) error {
 	return err
 }
 
-// rename gives a terminal another NAME.
+// rename gives a terminal another NAME, on a goroutine, and closes the question for it. If another
+// NAME might do, the question stays open and says why.
 func (l *list) rename(r *Row, name string) verdict {
-	return l.each("renaming a terminal", []*Row{r}, func(r *Row) error {
-		if r.Elsewhere {
-			_, err := l.s.Others.Do(l.ctx, r, "rename", r.URI, name)
-			return err
+	l.s.Go("renaming a terminal", func() {
+		err := l.giveName(r, name)
+		l.mu.Lock()
+		open := l.form.kind == formName && l.form.busy
+		var denied *authz.Denied
+		switch {
+		case err == nil:
+			l.sayLocked("%s is now called %s", r.Shown(), name)
+		case open && !errors.As(err, &denied):
+			why, _, _ := strings.Cut(l.s.explain(err), ";")
+			l.form.busy, l.form.why, open = false, why, false
+		default:
+			l.sayLocked("%s: %s", r.Shown(), l.s.explain(err))
 		}
-		t, err := l.find(r)
-		if err != nil {
-			return err
+		if open {
+			l.form = form{}
 		}
-		_, err = l.s.Conn.GiveName(t, name)
+		l.listed, l.seen = time.Time{}, time.Time{} // what follows is seen at once
+		l.mu.Unlock()
+		l.news()
+	})
+	return dialogStays
+}
+
+func (l *list) giveName(r *Row, name string) error {
+	if r.Elsewhere {
+		_, err := l.s.Others.Do(l.ctx, r, "rename", r.URI, name)
 		return err
-	}, r.Shown()+" is now called "+name)
+	}
+	t, err := l.find(r)
+	if err != nil {
+		return err
+	}
+	_, err = l.s.Conn.GiveName(t, name)
+	return err
 }
 
 // setTitle gives a terminal of this host a title.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ptypool/keyboard"
 	"termhost/ptypool/vt/width"
 	"termhost/sshd/wording"
@@ -19,6 +20,8 @@ type form struct {
 	secret bool   // the line answers a question for a secret
 	on     bool   // guard, or end that
 	except []*Row // get no line, because they ask for a secret
+	busy   bool   // the terminal is being given the NAME
+	why    string // the NAME before was not given
 }
 
 type formKind int
@@ -40,17 +43,16 @@ func (l *list) prompt() string {
 		return fmt.Sprintf("End %s and its programs? y ends it, any other key does not.",
 			f.rows[0].Shown())
 	case f.kind == formEnd:
-		return named("End ", f.rows, " and their programs? y does.",
+		return naming("End ", f.rows, " and their programs? y does.",
 			room)
 	case f.kind == formGuard && f.on:
-		return named("Guard ", f.rows, "? y does.", room)
+		return naming("Guard ", f.rows, "? y does.", room)
 	case f.kind == formGuard:
-		return named("End the guard of ", f.rows, "? y does.", room)
+		return naming("End the guard of ", f.rows, "? y does.", room)
 	case f.kind == formLine:
 		return f.linePrompt(room)
 	case f.kind == formName:
-		return typedInto("New NAME of "+f.rows[0].Shown()+": ", f.text,
-			"  (Enter sets it, Esc does not)", room)
+		return f.namePrompt(room)
 	case f.kind == formTitle:
 		return typedInto("Title of "+f.rows[0].Shown()+": ", f.text,
 			"  (Enter sets it, Esc does not)", room)
@@ -68,7 +70,7 @@ func (l *list) prompt() string {
 }
 
 // named returns a question about terminals, with as many of their names as there is room for.
-func named(before string, rows []*Row, after string, room int) string {
+func naming(before string, rows []*Row, after string, room int) string {
 	if len(rows) == 1 {
 		return before + rows[0].Shown() + after
 	}
@@ -116,11 +118,20 @@ func (f form) linePrompt(room int) string {
 		return typedInto(f.rows[0].Shown()+" asks for a secret, which this answers: ",
 			strings.Repeat("*", len([]rune(f.text))), "  (Esc does not)", room)
 	}
-	before := named("Line for ", f.rows, "", room/2)
+	before := naming("Line for ", f.rows, "", room/2)
 	if len(f.except) > 0 {
 		before += ", not for " + width.Cut(namesOf(f.except), room/4, "…") + ", asking for a secret"
 	}
 	return typedInto(before+": ", f.text, "  (Enter types it, Esc does not)", room)
+}
+
+// namePrompt is the last line while a NAME is typed.
+func (f form) namePrompt(room int) string {
+	before := "New NAME of " + f.rows[0].Shown() + ": "
+	if f.why != "" {
+		before = f.why + ". Another NAME: "
+	}
+	return typedInto(before, f.text, "  (Enter sets it, Esc does not)", room)
 }
 
 // fill handles a key at the question.
@@ -138,6 +149,8 @@ func (l *list) fill(k keyboard.Key) (then func() verdict) {
 		return func() verdict { return l.guardAll(f.rows, f.on) }
 	}
 	switch {
+	case k.Code == keyboard.Enter && f.kind == formName:
+		return l.named(f)
 	case k.Code == keyboard.Enter:
 		l.form = form{}
 		return func() verdict { return l.filled(f) }
@@ -149,12 +162,23 @@ func (l *list) fill(k keyboard.Key) (then func() verdict) {
 	return nil
 }
 
+// named gives a terminal the NAME that was typed. The question stays open until it has that NAME,
+// so that what is typed meanwhile goes nowhere else.
+func (l *list) named(f form) (then func() verdict) {
+	switch {
+	case f.busy:
+		return nil
+	case !ahp.ValidName(f.text):
+		l.form.why = "A NAME has 1 to 64 letters, digits, dots, _ and -"
+		return nil
+	}
+	l.form.busy = true
+	return func() verdict { return l.rename(f.rows[0], f.text) }
+}
+
 // filled does what a text was typed for.
 func (l *list) filled(f form) verdict {
-	switch f.kind {
-	case formName:
-		return l.rename(f.rows[0], f.text)
-	case formTitle:
+	if f.kind == formTitle {
 		return l.setTitle(f.rows[0], f.text)
 	}
 	return l.typeAll(f)
