@@ -159,8 +159,8 @@ func parseAttach(args []string) (a attachArgs, err error) {
 		case "--retry", "-retry":
 			a.retry, err = time.ParseDuration(value)
 			if !valued || err != nil || a.retry < 0 {
-				return a, fmt.Errorf("--retry needs a duration such as 10m, or 0, and not %q",
-					value)
+				return a, fmt.Errorf("--retry needs a duration with its unit, such as 5s or 10m, "+
+					"or 0, and not %q", value)
 			}
 		case "--predict", "-predict":
 			if a.when, err = predict.Parse(value); err != nil {

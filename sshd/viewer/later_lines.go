@@ -62,7 +62,7 @@ func (w *viewer) sendHistory(bytes int) {
 // tellKnown says that the window has not got the lines again that it has.
 func (w *viewer) tellKnown() {
 	if n := w.a.KnownHistory(); n > 0 {
-		w.tellBeside("this window has the %d lines above from before; "+
+		w.tellBeside("this window should have the %d lines above; "+
 			"`attach --history all` shows them again", n)
 	}
 }
