@@ -78,6 +78,13 @@ func fill(t *testing.T, term *Term) (n int) {
 	}
 }
 
+// queued returns how many bytes wait for the program.
+func queued(t *Term) int {
+	t.in.mu.Lock()
+	defer t.in.mu.Unlock()
+	return t.in.queued()
+}
+
 func TestAFullQueueRefusesWholePiecesWithoutBlocking(t *testing.T) {
 	const limit = 64 << 10
 	p := newPool(t, Config{InputQueue: limit})
@@ -91,7 +98,7 @@ func TestAFullQueueRefusesWholePiecesWithoutBlocking(t *testing.T) {
 	if err := term.Input(make([]byte, limit)); !errors.Is(err, ErrInputFull) {
 		t.Errorf("one more: %v", err)
 	}
-	if got := term.in.queued(); got > limit {
+	if got := queued(term); got > limit {
 		t.Errorf("%d bytes are queued", got)
 	}
 	select {
@@ -157,7 +164,7 @@ func TestTheInterruptCharacterDoesNotWaitInTheKernel(t *testing.T) {
 	slowtest.Hurry(t)
 	// More than the line discipline holds, less than the pty.
 	input(t, term, strings.Repeat("typed ahead\n", 600))
-	if n := term.in.queued(); n != 0 {
+	if n := queued(term); n != 0 {
 		t.Fatalf("%d bytes are queued: the pty has become smaller", n)
 	}
 	input(t, term, "\x03")
@@ -228,8 +235,8 @@ func TestTheInterruptCharacterIsPlainInputToARawProgram(t *testing.T) {
 	if err := term.Input(make([]byte, 64<<10-1)); !errors.Is(err, ErrInputFull) {
 		t.Fatal(err)
 	}
-	before := term.in.queued()
-	if err := term.Input([]byte{3}); err == nil && term.in.queued() != before+1 {
+	before := queued(term)
+	if err := term.Input([]byte{3}); err == nil && queued(term) != before+1 {
 		t.Error("queued input was dropped")
 	}
 	term.Hangup(0)
