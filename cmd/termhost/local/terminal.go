@@ -27,7 +27,7 @@ type sessionTerminal struct {
 	resized chan os.Signal
 	stopped chan struct{} // closed when resized is not read any more
 
-	mu      sync.Mutex     // a leaf
+	mu      sync.Mutex     // a leaf, under which still is written to tty
 	session *gossh.Session // has a pty like it; nil: none has
 	echo    *echo          // draws on it; nil: nothing does
 	still   string         // is shown over what a host that was lost has left there; "": nothing is
@@ -160,15 +160,16 @@ func (t *sessionTerminal) say(format string, args ...any) {
 }
 
 // hold leaves the screen as a host that was lost has left it, with a line for the user on its last
-// row. Where nothing can be drawn it is say.
+// row, of which only what can be printed is shown. Where nothing can be drawn it is say.
 func (t *sessionTerminal) hold(format string, args ...any) {
+	text := vt.Printable(fmt.Sprintf(format, args...))
 	if !t.draws {
-		t.say(format, args...)
+		t.say("%s", text)
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.still = fmt.Sprintf(" termhost: "+format, args...)
+	t.still = " termhost: " + text
 	t.showStill()
 }
 
