@@ -135,7 +135,7 @@ func TestAWindowThatComesBackGetsEachLineOnce(t *testing.T) {
 		w.attaches(r.dial("alice"), "attach big")
 		w.sees(fmt.Sprintf("%d x", last+50))
 	}
-	w.sees("from before") // it lies over some lines until a key is typed
+	w.sees("should have the") // it lies over some lines until a key is typed
 	_, err := fmt.Fprint(w.in, "1101 1101\r")
 	hosttest.Check(t, err)
 	w.sees("1101 x")
