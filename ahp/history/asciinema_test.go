@@ -17,25 +17,6 @@ import (
 	"termhost/ahp/history"
 )
 
-// missing skips a test, with the reason, because a program is missing that it runs; where the
-// README promises the program, it fails the test.
-func missing(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf("skipped: "+format, args...)
-}
-
-func needs(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, name := range programs {
-		if _, err := exec.LookPath(name); err != nil {
-			missing(t, "%v", err)
-		}
-	}
-}
-
 // asPlayed returns what a player should make of events.
 func asPlayed(h history.Header, events []history.Event) (output string, sizes []string, markers int) {
 	var b strings.Builder
@@ -74,7 +55,7 @@ func casts() map[string]struct {
 
 // The asciinema of Debian 12 knows version 2 only.
 func TestAsciinema2PlaysOurCasts(t *testing.T) {
-	needs(t, "asciinema", "script")
+	slowtest.Programs(t, "asciinema", "script")
 	for name, c := range casts() {
 		file := filepath.Join(t.TempDir(), "x.cast")
 		if err := os.WriteFile(file, []byte(encode(history.V2, c.h, c.events)), 0o600); err != nil {
@@ -97,7 +78,7 @@ func TestAsciinema2PlaysOurCasts(t *testing.T) {
 
 func TestAsciinemaPlayerPlaysOurCasts(t *testing.T) {
 	slowtest.Skip(t)
-	needs(t, "node", "npm")
+	slowtest.Programs(t, "node", "npm")
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
 		t.Fatal(err)
@@ -106,7 +87,7 @@ func TestAsciinemaPlayerPlaysOurCasts(t *testing.T) {
 		"--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
-		missing(t, "npm install: %v\n%s", err, out)
+		slowtest.Missing(t, "npm install: %v\n%s", err, out)
 	}
 	for name, c := range casts() {
 		for _, version := range []int{history.V2, history.V3} {
