@@ -1,29 +1,33 @@
-//go:build linux && !laptop
-
 package main
 
 import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
+	"golang.org/x/crypto/ssh"
 	"golang.org/x/term"
 
 	"termhost/cmd/termhost/bench"
+	"termhost/cmd/termhost/sshcmd"
 )
 
 // errInterrupted ends a benchmark whose user has had enough.
-var errInterrupted = errors.New("interrupted; all servers that were started have ended")
+var errInterrupted = errors.New("interrupted; what was started has ended")
 
-// benchmark compares this program with others.
+// benchmark measures a host elsewhere, or compares this program with others.
 func benchmark(c *call) int {
 	fs, std := c.flags(), c.std
 	var o bench.Options
+	var elsewhere *sshcmd.Target
+	fs.Func("ssh", "", func(s string) error {
+		t, err := sshcmd.Parse(strings.Fields(s))
+		elsewhere = &t
+		return err
+	})
 	fs.BoolVar(&o.Quick, "quick", false, "")
 	markdown := fs.Bool("markdown", false, "")
 	plots := fs.String("svg", "", "")
@@ -34,13 +38,6 @@ func benchmark(c *call) int {
 	if code, ok := c.parse(fs, 0); !ok {
 		return code
 	}
-	program, err := exec.LookPath(os.Args[0]) // as it was called
-	if err == nil {
-		program, err = filepath.Abs(program) // servers have folders of their own
-	}
-	if err != nil {
-		return fail(std, exitFailure, err.Error(), "")
-	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
@@ -48,7 +45,15 @@ func benchmark(c *call) int {
 	go func() { <-interrupts; cancel(errInterrupted) }()
 	file, ok := std.err.(*os.File)
 	o.Progress = bench.Progress{Out: std.err, Redraw: ok && term.IsTerminal(int(file.Fd()))}
-	report, err := bench.Run(ctx, program, o)
+	measure := benchHere
+	if elsewhere != nil {
+		measure = c.benchElsewhere(*elsewhere)
+	}
+	report, err := measure(ctx, o)
+	var linuxOnly *linuxOnlyError
+	if errors.As(err, &linuxOnly) {
+		return fail(std, exitUsage, err.Error(), "")
+	}
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), "")
 	}
@@ -64,4 +69,20 @@ func benchmark(c *call) int {
 		return fail(std, exitFailure, err.Error(), "")
 	}
 	return exitOK
+}
+
+// benchElsewhere measures a host elsewhere.
+func (c *call) benchElsewhere(t sshcmd.Target) func(context.Context, bench.Options) (
+	*bench.Report, error) {
+	way := c.sshWay(t)
+	dial := func(ctx context.Context) (*ssh.Client, error) {
+		client, err := way.dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return client.SSH(), nil
+	}
+	return func(ctx context.Context, o bench.Options) (*bench.Report, error) {
+		return bench.RunElsewhere(ctx, bench.Elsewhere{Name: t.Dest, Dial: dial}, o)
+	}
 }

@@ -268,7 +268,7 @@ func TestABenchmarkThatIsInterruptedLeavesNothingBehind(t *testing.T) {
 	if err := cmd.Wait(); err == nil || !interrupted {
 		t.Errorf("it ends with %v", err)
 	}
-	if text := "interrupted; all servers that were started have ended"; !bytes.Contains(shown, []byte(text)) {
+	if text := "interrupted; what was started has ended"; !bytes.Contains(shown, []byte(text)) {
 		t.Errorf("it does not say so: %q", shown)
 	}
 	if left := processesWith(dir); len(left) > 0 {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"termhost/cmd/termhost/bench"
 	"termhost/cmd/termhost/sshconfig"
 	"termhost/sshd/verbs/completion"
 	"termhost/sshd/verbs/helptext"
@@ -19,13 +20,15 @@ import (
 
 // The commands that need a host on this machine. No host runs on this system.
 var serve, runKeeper, explainConfig, stop, sayStatus, fleetCommand, agentHooks,
-	sftpServer, benchmark func(*call) int
+	sftpServer func(*call) int
 
 const (
 	// usageWay is how usages name a host.
 	usageWay = "[ssh options] DEST"
 	// usageBlock is which host ssh-config is about.
 	usageBlock = usageWay
+	// usageBench is what `termhost bench` measures.
+	usageBench = "--ssh DEST"
 	// hintUnknown is the hint for an unknown command.
 	hintUnknown = "termhost help lists the commands; a host's verbs are behind ssh HOST, and are " +
 		"commands on Linux only"
@@ -78,6 +81,10 @@ func personsHome() (string, error) { return os.UserHomeDir() }
 var errLocal = &linuxOnlyError{"--local"}
 
 func localWay(string) (hostWay, error) { return hostWay{}, errLocal }
+
+func benchHere(context.Context, bench.Options) (*bench.Report, error) {
+	return nil, &linuxOnlyError{"termhost bench without --ssh DEST"}
+}
 
 func attachHere(string) (*attachWay, error) {
 	return nil, &linuxOnlyError{"termhost attach without --ssh DEST"}

@@ -89,12 +89,13 @@ func ownCommands() []command {
 			agentHooks},
 		{sftpServerName, "",
 			"serve SFTP on standard input and output, as `serve` has it do", sftpServer},
-		{"bench", "[--quick] [--only NAME,...] [--markdown] [--svg DIR]",
-			"compare termhost with what is installed of sshd, tmux, dtach and ttyd, at " +
-				"length, or with --quick in less than two minutes. --only chooses " +
-				"from memory, idle, echo, observed, drawn, flood, login, fan-out-1, fan-out-10, " +
-				"fan-out-50 and fleet. Prints a table, or one of --markdown; --svg draws plots " +
-				"in DIR",
+		{"bench", usageBench + " [--quick] [--only NAME,...] [--markdown] [--svg DIR]",
+			"measure the host of DEST from here, by your own ssh; without --ssh (Linux only) " +
+				"compare termhost with what is installed of sshd, tmux, dtach and ttyd. It does " +
+				"so at length, or with --quick in less than two minutes. --only chooses from " +
+				"memory, idle, echo, observed, drawn, flood, login, fan-out-1, fan-out-10, " +
+				"fan-out-50 and fleet, with --ssh from trip, echo, flood and login. Prints a " +
+				"table, or one of --markdown; --svg draws plots in DIR",
 			benchmark},
 		{"completion", "bash|zsh|fish", "print a shell's completion of these commands",
 			printCompletion},
@@ -168,7 +169,7 @@ func refuse(std stdio, name string, args []string) int {
 	}
 	err := &linuxOnlyError{"termhost " + name}
 	return fail(std, exitFailure, err.Error(),
-		"share, attach --ssh, acp, mcp, page and ssh-config DEST reach a host by ssh")
+		"share, attach --ssh, bench --ssh, acp, mcp, page and ssh-config DEST reach a host by ssh")
 }
 
 // unknownCommand refuses a command, and returns the exit code.

@@ -6,6 +6,8 @@
 // in rounds, in which each server has its turn, so that what the machine does meanwhile touches all
 // of them alike. A [Report] keeps every sample. The client is the same for all: x/crypto/ssh, or
 // WebSocket for ttyd and agents. In the measurement of a fleet the servers are two ways to a host.
+// A host elsewhere is measured by the same client ([RunElsewhere]), also from a system where no
+// host runs; the other measurements are here.go's.
 //
 // Everything runs in a temporary folder, with keys and ports of its own on loopback, and ends with
 // the measurement. It needs no privileges, but only root sees the memory of processes that hide it.

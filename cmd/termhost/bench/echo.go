@@ -62,8 +62,8 @@ func (how effort) echoes(s *Session) (p50, p99 float64, keys int, err error) {
 	return us(50), us(99), len(times), err
 }
 
-// echo measures the echo of keys, alone and while a terminal next to it prints a file.
-func (how effort) echo(file string) measurement {
+// echo measures the echo of keys, alone and while a terminal next to it prints text.
+func (how effort) echo(flood text) measurement {
 	m := measurement{Table: Table{Name: "echo", Title: "Echo of a key"}}
 	for _, beside := range []string{"", " beside a flood"} {
 		for _, by := range []string{"the kernel's", "a program's"} {
@@ -98,7 +98,7 @@ func (how effort) echo(file string) measurement {
 			if err != nil {
 				return nil, err
 			}
-			stop, err := r.floodOn(file)
+			stop, err := r.floodOn(flood)
 			if err != nil {
 				return nil, err
 			}
@@ -111,10 +111,10 @@ func (how effort) echo(file string) measurement {
 	return m
 }
 
-// floodOn prints a file to a viewer again and again, until it is stopped.
-func (r *Rival) floodOn(file string) (stop func(), err error) {
+// floodOn prints text to a viewer again and again, until it is stopped.
+func (r *Rival) floodOn(flood text) (stop func(), err error) {
 	// It waits for Enter: who draws the screen would not show that the program is ready.
-	s, err := r.Open(program{run: "read x; while :; do cat " + file + "; done"})
+	s, err := r.Open(program{run: "read x; while :; do " + flood.print + "; done"})
 	if err != nil {
 		return nil, err
 	}

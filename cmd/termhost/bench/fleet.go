@@ -1,3 +1,5 @@
+//go:build linux && !laptop
+
 package bench
 
 import (
@@ -12,11 +14,11 @@ import (
 
 // fleet measures a terminal of a host that is reached through a door of its fleet, and one of the
 // same host that is reached directly. The CPU is that of both hosts.
-func (how effort) fleet(file string) measurement {
-	echo, flood := how.echo(file), flooding(file)
+func (how effort) fleet(t text) measurement {
+	echo, flood := how.echo(t), flooding(t)
 	m := measurement{start: startFleet, Table: Table{
 		Name: "fleet", Title: "A host of a fleet", Figures: echo.Figures}}
-	beyond := how.beyond(file)
+	beyond := how.beyond(t)
 	for _, f := range flood.Figures {
 		f.Name = "a flood: " + f.Name
 		m.Figures = append(m.Figures, f)
@@ -96,7 +98,7 @@ func startFleet(program, dir string) (*Rivals, error) {
 		rs.Close()
 		return nil, err
 	}
-	door.fleet = &neighbours{third, hop}
+	door.fleet = &neighbours{third, hop.echo}
 	return rs, nil
 }
 

@@ -1,3 +1,5 @@
+//go:build linux && !laptop
+
 package bench
 
 import (
@@ -13,12 +15,6 @@ import (
 	"termhost/ahp/fleet/bus/natslink"
 	"termhost/ahp/fleet/roster"
 )
-
-// neighbours are what else is in the fleet of a door.
-type neighbours struct {
-	third *Rival // a third host, reached through the door
-	hop   *hop
-}
 
 // observer is a member of the fleet that is this process.
 const observer = "observer"
@@ -82,7 +78,7 @@ func (h *hop) echo() (time.Duration, error) {
 
 // beyond measures a hop, and a third host beside a flood through the same door. A server that is no
 // door has neither.
-func (how effort) beyond(file string) measurement {
+func (how effort) beyond(flood text) measurement {
 	m := measurement{Table: Table{Figures: []Figure{
 		{Name: "a hop: a message to NATS and back, p50", Unit: "µs"},
 		{Name: "the kernel's on a third host beside a flood, p50", Unit: "µs"},
@@ -100,13 +96,13 @@ func (how effort) beyond(file string) measurement {
 		sample := func() ([]float64, error) {
 			var hops []time.Duration
 			for range how.keys {
-				took, err := r.fleet.hop.echo()
+				took, err := r.fleet.hop()
 				if err != nil {
 					return nil, err
 				}
 				hops = append(hops, took)
 			}
-			stop, err := r.floodOn(file)
+			stop, err := r.floodOn(flood)
 			if err != nil {
 				return nil, err
 			}

@@ -5,14 +5,14 @@ import "time"
 // Flood prints a file to one viewer. It returns how long that took, and the seconds of the server's
 // CPU.
 func (r *Rival) Flood(file string) (took time.Duration, cpu float64, err error) {
-	took, used, err := r.flood(file)
+	took, used, err := r.flood(text{print: "cat " + file})
 	return took, used.seconds, err
 }
 
-// flood prints a file to one viewer.
-func (r *Rival) flood(file string) (took time.Duration, used usage, err error) {
+// flood prints text to one viewer.
+func (r *Rival) flood(t text) (took time.Duration, used usage, err error) {
 	// A program that lives on for a moment keeps the processes of its session, whose time counts.
-	s, err := r.Open(program{run: "read x; cat " + file + `; printf "the-%s" end; sleep 0.3`})
+	s, err := r.Open(program{run: "read x; " + t.print + `; printf "the-%s" end; sleep 0.3`})
 	if err != nil {
 		return 0, used, err
 	}
@@ -36,7 +36,7 @@ func (r *Rival) flood(file string) (took time.Duration, used usage, err error) {
 }
 
 // flooding measures that.
-func flooding(file string) measurement {
+func flooding(t text) measurement {
 	m := measurement{Table: Table{Name: "flood", Title: "`cat` of coloured text to one viewer",
 		Figures: []Figure{
 			{Name: "speed", Unit: "MB/s", More: true},
@@ -45,13 +45,9 @@ func flooding(file string) measurement {
 			{Name: "its reads and writes for a MB", Unit: "calls"},
 		}}}
 	m.prepare = func(r *Rival) (*probe, error) {
-		size, err := fileSize(file)
-		if err != nil {
-			return nil, err
-		}
-		mb := size / 1e6
+		mb := float64(t.size) / 1e6
 		return &probe{func() ([]float64, error) {
-			took, used, err := r.flood(file)
+			took, used, err := r.flood(t)
 			return []float64{
 				mb / took.Seconds(), used.seconds * 200 / mb, used.switches / mb, used.calls / mb,
 			}, err

@@ -25,7 +25,7 @@ type keeping struct {
 type kept struct {
 	r       *Rival
 	name    string
-	program *os.Process
+	program *os.Process // nil: it runs elsewhere
 }
 
 // keep starts a program in such a terminal and waits until it is ready.
@@ -38,6 +38,9 @@ func (r *Rival) keep(p program) (*kept, error) {
 	file := r.pidFile(name)
 	if _, err := r.run(r.keeping.start(name, p.line(file))); err != nil {
 		return nil, err
+	}
+	if r.dir == "" {
+		return &kept{r: r, name: name}, nil
 	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		process, err := processOf(file)
@@ -53,7 +56,13 @@ func (r *Rival) keep(p program) (*kept, error) {
 }
 
 // Close ends the program, and so the terminal.
-func (k *kept) Close() { _ = k.program.Kill() } // it may have ended
+func (k *kept) Close() {
+	if k.program == nil {
+		k.r.remove(k.name)
+		return
+	}
+	_ = k.program.Kill() // it may have ended
+}
 
 // attach logs in and views the terminal.
 func (k *kept) attach() (*Session, error) {

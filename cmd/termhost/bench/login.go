@@ -19,8 +19,8 @@ func (r *Rival) Create() (time.Duration, error) {
 }
 
 // login measures the time from dialling to the first output: of a new program, and of one that
-// runs already, which has printed nothing or a file.
-func (how effort) login(file string) measurement {
+// runs already, which has printed nothing or some text.
+func (how effort) login(history text) measurement {
 	m := measurement{Table: Table{Name: "login", Title: "From dialling to the first output",
 		Figures: []Figure{
 			{Name: "of a new program", Unit: "ms"},
@@ -48,7 +48,7 @@ func (how effort) login(file string) measurement {
 		}
 		var full func() (time.Duration, error)
 		if err == nil && empty != nil && r.keeping.scrolls {
-			full, err = keep(program{"cat " + file + "; stty raw -echo;", "exec cat"})
+			full, err = keep(program{history.print + "; stty raw -echo;", "exec cat"})
 		}
 		if err != nil {
 			end()

@@ -62,34 +62,24 @@ func quick() effort {
 // historySize is how much a terminal has printed before somebody attaches to it, in bytes.
 const historySize = 1 << 20
 
-// measurements returns what is measured, with files of its own in dir.
-func (how effort) measurements(dir string) ([]measurement, error) {
-	flood, err := FloodFile(dir, how.flood)
-	if err != nil {
-		return nil, err
-	}
-	history, err := FloodFile(dir, historySize)
-	if err != nil {
-		return nil, err
-	}
-	list := []measurement{
-		how.memory(), how.idling(), how.echo(flood), how.observed(), how.drawn(),
-		flooding(flood), how.login(history),
-	}
-	for _, c := range how.crowds {
-		file, err := FloodFile(dir, c.size)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, fanOut(c.viewers, file))
-	}
-	return append(list, how.fleet(flood)), nil
+// text is what is printed in a terminal: shell that prints so many bytes.
+type text struct {
+	print string
+	size  int
 }
 
-// FloodFile makes a file of coloured lines, 97 characters each, as a build prints them, of at most
-// size bytes.
+// line is a coloured line as a build prints them.
+var line = "\x1b[32m" + strings.Repeat("the quick brown fox ", 4) + "abcdefg\x1b[0m\n"
+
+// floodLines returns text of such lines, of at most size bytes, that needs no file.
+func floodLines(size int) text {
+	n := size / len(line)
+	escaped := strings.NewReplacer("\x1b", `\033`, "\n", "").Replace(line)
+	return text{fmt.Sprintf(`yes "$(printf '%s')" | head -n %d`, escaped, n), n * len(line)}
+}
+
+// FloodFile makes a file of such lines, of at most size bytes.
 func FloodFile(dir string, size int) (string, error) {
-	line := "\x1b[32m" + strings.Repeat("the quick brown fox ", 4) + "abcdefg\x1b[0m\n"
 	file := filepath.Join(dir, fmt.Sprintf("flood-%d", size))
 	return file, os.WriteFile(file, []byte(strings.Repeat(line, size/len(line))), 0o600)
 }

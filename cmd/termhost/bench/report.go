@@ -8,6 +8,7 @@ import (
 // Report is what was measured.
 type Report struct {
 	Machine string   // what it was measured on
+	Caution string   // what has to be known to read the figures
 	Missing []string // servers that were not there, with the reason
 	Notes   []string // what went wrong
 	Tables  []Table

@@ -37,11 +37,18 @@ type Rival struct {
 	// fleet has the door's neighbours; nil: it is no door.
 	fleet *neighbours
 
-	pid   int
-	log   string
-	dir   string   // a folder that is in the command lines of its processes
-	names []string // what its processes are called
-	files atomic.Int64
+	pid    int
+	log    string
+	dir    string   // a folder that is in the command lines of its processes; "": it is elsewhere
+	names  []string // what its processes are called
+	files  atomic.Int64
+	prefix string // of its terminals' names
+}
+
+// neighbours are what else is in the fleet of a door.
+type neighbours struct {
+	third *Rival                        // a third host, reached through the door
+	hop   func() (time.Duration, error) // sends the fleet's server something that comes back
 }
 
 // usage is what the processes of a server that run now have used, NaN what the system hides.
@@ -83,7 +90,7 @@ func (r *Rival) memory() (kib float64) { return Share(r.pid, r.dir, r.names...) 
 func (r *Rival) processes() int { return len(servers(r.pid, r.dir, r.names)) }
 
 // newName returns a name for a terminal or a file.
-func (r *Rival) newName() string { return fmt.Sprintf("n%d", r.files.Add(1)) }
+func (r *Rival) newName() string { return fmt.Sprintf("%sn%d", r.prefix, r.files.Add(1)) }
 
 // Rivals are servers that have been started.
 type Rivals struct {

@@ -20,9 +20,10 @@ type Options struct {
 	Progress Progress
 }
 
-// Run measures program, a termhost, and what else is installed. A server that fails is left out
-// from there on, with a note. When ctx ends, Run ends the servers and returns ctx's cause.
-func Run(ctx context.Context, program string, o Options) (*Report, error) {
+// run makes the measurements of a list, with a folder for files of their own, and adds them to the
+// report.
+func (o Options) run(ctx context.Context, program string, report *Report,
+	measurements func(how effort, dir string) ([]measurement, error)) (*Report, error) {
 	dir, err := os.MkdirTemp("", "termhost-bench-")
 	if err != nil {
 		return nil, err
@@ -32,14 +33,14 @@ func Run(ctx context.Context, program string, o Options) (*Report, error) {
 	if o.Quick {
 		how = quick()
 	}
-	list, err := how.measurements(dir)
+	list, err := measurements(how, dir)
 	if err != nil {
 		return nil, err
 	}
 	if list, err = only(list, o.Only); err != nil {
 		return nil, err
 	}
-	r := &runner{ctx: ctx, program: program, dir: dir, rounds: how.rounds, report: new(Report)}
+	r := &runner{ctx: ctx, program: program, dir: dir, rounds: how.rounds, report: report}
 	r.report.Machine = machine(how.rounds)
 	defer o.Progress.ends()
 	for i, m := range list {

@@ -101,8 +101,13 @@ func (r *Rival) Open(p program) (*Session, error) {
 	return s, nil
 }
 
-// pidFile is where the program of a terminal writes its id.
-func (r *Rival) pidFile(name string) string { return r.dir + "/" + name + ".pid" }
+// pidFile is where the program of a terminal writes its id, unless it runs elsewhere.
+func (r *Rival) pidFile(name string) string {
+	if r.dir == "" {
+		return os.DevNull
+	}
+	return r.dir + "/" + name + ".pid"
+}
 
 // processOf returns the process that has written its id to a file, which is deleted; nil: it has
 // not yet.

@@ -65,12 +65,7 @@ func (rs *Rivals) addHost(program, dir string, v Variant) error {
 		func(line string) string { return "new -- " + line })
 	r.dir = dir
 	r.Piped = func(line string) string { return "run -- " + line }
-	r.keeping = &keeping{
-		start:  func(name, line string) string { return "new -d -n " + name + " -- " + line },
-		attach: func(name string) string { return "attach " + name },
-		watch:  func(name string) string { return "attach -r " + name },
-		shows:  ready, redraws: ready, scrolls: true,
-	}
+	r.keeping = hostKeeping()
 	var token string // bound to the key; one is enough for all
 	r.socket = func() (end func(), err error) {
 		if token == "" {
@@ -87,6 +82,16 @@ func (rs *Rivals) addHost(program, dir string, v Variant) error {
 		return func() { c.Close() }, nil
 	}
 	return nil
+}
+
+// hostKeeping is how hosts keep terminals.
+func hostKeeping() *keeping {
+	return &keeping{
+		start:  func(name, line string) string { return "new -d -n " + name + " -- " + line },
+		attach: func(name string) string { return "attach " + name },
+		watch:  func(name string) string { return "attach -r " + name },
+		shows:  ready, redraws: ready, scrolls: true,
+	}
 }
 
 // openAHP connects an agent, which subscribes to the list of terminals.

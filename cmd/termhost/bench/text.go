@@ -10,14 +10,10 @@ import (
 	"text/tabwriter"
 )
 
-// caution is what has to be known to read the figures.
-const caution = "One client in Go for all servers, on loopback, in turn in each round. Machines " +
-	"differ and drift: only the ratios of one run mean something."
-
 // WriteText writes the report for a terminal.
 func (r *Report) WriteText(out io.Writer) error {
 	w := new(strings.Builder)
-	fmt.Fprintf(w, "%s\n%s\n%s\n", r.Machine, caution, r.servers())
+	fmt.Fprintf(w, "%s\n%s\n%s\n", r.Machine, r.Caution, r.servers())
 	for _, t := range r.Tables {
 		own := t.Rivals[0].Name
 		fmt.Fprintf(w, "\n%s\n", plain(t.Title))
@@ -56,7 +52,7 @@ func (r *Report) WriteMarkdown(out io.Writer) error {
 	w := new(strings.Builder)
 	fmt.Fprintf(w, "%s: %s\n\n%s\n\n%s least / **median** / most of the rounds; ↑ more is better, "+
 		"↓ less is better; × is the first server's divided by that server's.\n", "Measured on",
-		r.Machine, caution, r.servers()+".")
+		r.Machine, r.Caution, r.servers()+".")
 	var heads []Server // of the columns
 	for _, t := range r.Tables {
 		if !slices.Equal(heads, t.Rivals) {

@@ -58,6 +58,9 @@ func newClient(nc net.Conn, name string) (*Client, error) {
 	return &Client{gossh.NewClient(c, chans, t.watch(reqs)), t}, nil
 }
 
+// SSH returns the connection itself.
+func (c *Client) SSH() *gossh.Client { return c.ssh }
+
 // Close ends the connection.
 func (c *Client) Close() error { return c.ssh.Close() }
 
