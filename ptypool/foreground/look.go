@@ -73,7 +73,7 @@ func look(t Terminal, n *notes) (state State, reads Reads, by Reader) {
 		switch {
 		case how == polling, how == reading:
 			reads, by = Somebody, p.reader
-		case how == unknown, p.unsure:
+		case how == unknown, how == unsure:
 			reads = max(reads, Unknown)
 		}
 		switch s := t.of(p, how); {
@@ -104,7 +104,7 @@ func RunsShell(group int) bool {
 // of returns the state of one process of the foreground that waits as how says.
 func (t *Terminal) of(p *process, how wait) State {
 	switch shell := p.isShell(); {
-	case how == nothing:
+	case how == nothing, how == unsure:
 		return Busy
 	case p.isPager(), shell && how != unknown && t.atPrompt(p):
 		return Idle

@@ -28,8 +28,7 @@ type process struct {
 	tty   uint64 // the device of its controlling terminal
 	state byte
 
-	unsure bool   // it may wait for the terminal; set by waitsFor
-	reader Reader // how it was found to; set by waitsFor
+	reader Reader // how it was found to wait for the terminal; set by waitsFor
 
 	tasks []int // its threads, as many as are looked at
 }

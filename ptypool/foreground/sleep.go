@@ -2,6 +2,7 @@ package foreground
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io/fs"
@@ -19,6 +20,7 @@ type wait int
 
 const (
 	nothing wait = iota // it does not wait
+	unsure              // it may sleep in a read of the terminal: the kernel does not tell
 	polling             // it sleeps in a poll that includes the terminal
 	reading             // it sleeps in a read of the terminal
 	unknown             // this process may not inspect it
@@ -53,13 +55,30 @@ func (p *process) threadWaits(thread int) (how wait, by Reader) {
 		said.file = threadPath(thread, "wchan")
 		where, err := readFile(said.file)
 		said.text = string(where)
-		return p.sleepsIn(said.text, err), Reader{said}
+		how = p.sleepsIn(said.text, err)
+		if (how == unknown || how == unsure) && !sleeps(thread) {
+			how = nothing
+		}
+		return how, Reader{said}
 	}
 	if err != nil {
 		return nothing, Reader{said}
 	}
 	said.text = string(text)
 	return p.waitsIn(said.text), Reader{said}
+}
+
+// sleeps reports whether a thread sleeps, and does not end. To the kernel one that ends is root's
+// when its memory has gone, so that an ordinary user may not inspect it, whatever it has run.
+func sleeps(thread int) bool {
+	stat, err := readFile(threadPath(thread, "stat"))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if err != nil || len(fields) < 7 {
+		return false
+	}
+	const exiting = 0x4 // PF_EXITING
+	flags, err := strconv.ParseUint(fields[6], 10, 32)
+	return err == nil && flags&exiting == 0 && (fields[0] == "S" || fields[0] == "D")
 }
 
 // waitsIn returns how a thread waits for the terminal, by its system call.
@@ -190,7 +209,7 @@ func (p *process) sleepsIn(where string, err error) wait {
 	case in("n_tty_read"), in("wait_woken") && !hasOther:
 		return reading
 	case in("wait_woken", "0"): // "0": the kernel does not tell
-		p.unsure = true
+		return unsure
 	case in("do_poll", "do_sys_poll", "poll_schedule", "do_select", "core_sys_select"):
 		return p.ifTerminal(0, polling)
 	case in("ep_poll", "do_epoll_wait"):
