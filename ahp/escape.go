@@ -156,8 +156,8 @@ func unquote(value []byte) (text []byte, ok bool) {
 }
 
 // appendUnescaped appends the text that is escaped in the content of a JSON string. ok is false if
-// that has anything but what appendEscaped and other encoders write for output: what is not JSON,
-// what is not UTF-8, and escapes of surrogates.
+// that has anything that appendEscaped and other encoders never write for output: faults of JSON or
+// UTF-8, and escapes of surrogates.
 func appendUnescaped(dst, in []byte) (text []byte, ok bool) {
 	dst = slices.Grow(dst, len(in)+wordBytes)
 	n := len(dst)

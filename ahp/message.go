@@ -23,7 +23,7 @@ const (
 	CodeUnreachable    = -32012 // another host of the fleet does not answer; data.host names it
 )
 
-// Error is a JSON-RPC error. Its message tells people what happened, why, and what to do.
+// Error is a JSON-RPC error. Its message tells people the event, its cause and a way on.
 type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`

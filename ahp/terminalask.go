@@ -16,8 +16,8 @@ const (
 	AskElsewhere = "elsewhere"
 )
 
-// TerminalAsk is what an agent wants to type into a guarded terminal. The text may be what others
-// must not see, so it is for those who could ever decide about it, and for the agent itself.
+// TerminalAsk is an agent's pending input to a guarded terminal. The text may be confidential, so
+// it is for principals that could ever decide about it, and for the agent itself.
 type TerminalAsk struct {
 	Ask   string    `json:"ask"` // what termhost/approve calls it: "@7"
 	By    string    `json:"by"`

@@ -80,8 +80,8 @@ func showable(text string) bool {
 		strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
-// asKnown bounds what another host asserts of a key by what this one knows of it. stranger is the
-// name of a key that it does not know.
+// asKnown bounds another host's assertion about a key by this host's own knowledge of it. stranger
+// is the name of a key that it does not know.
 func (a *Authority) asKnown(p Principal, stranger string) (Principal, error) {
 	if err := a.ring.Refused(p.Fingerprint); err != nil {
 		return Principal{}, err

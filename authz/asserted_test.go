@@ -10,7 +10,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// What a door says is bounded by what the host gives it, and by what it knows of the key itself.
+// A door's assertion is bounded by the host's limits for that door, and by the host's own knowledge
+// of the key.
 func TestAsserted(t *testing.T) {
 	admin, observer, forced, stranger := newKey(t), newKey(t), newKey(t), newKey(t)
 	h := newHouse(t, keyLine(admin, "", "ann"),

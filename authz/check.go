@@ -259,9 +259,9 @@ func passesOn(p Principal, _ Verb, t Target) string {
 	return ruleClaim
 }
 
-// approves permits those who may type, or whose own token holds the claim, to approve what agents
-// type. A page counts as its person: only a key, or a user of this machine outside of the host's
-// terminals, opens one.
+// approves permits approving an agent's input to principals that may type, or whose own token holds
+// the claim. A page counts as its person: only a key, or a user of this machine outside of the
+// host's terminals, opens one.
 func approves(p Principal, _ Verb, t Target) string {
 	switch {
 	case t.Piped && !t.Unstarted:

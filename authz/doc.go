@@ -1,5 +1,5 @@
-// Package authz decides who may do what: a principal, a verb and the facts
-// about a target go in, nil or a *Denied that names the rule comes out.
+// Package authz decides permissions: a principal, a verb and the facts about a target go in, nil or
+// a *Denied that names the rule comes out.
 //
 // Three parts build on each other. [Check] is the policy: three small tables
 // and a pure function without clock, lock or I/O. [Directory] turns a verified

@@ -56,7 +56,7 @@ func (a *Authority) MakeLink(r LinkRequest) (ticket string, made Grant, err erro
 	return keys.LinkPrefix + secret + a.pageHostMark(), g, nil
 }
 
-// personGrant returns what a person has now, who need not be connected.
+// personGrant returns a person's present grant. The person need not be connected.
 func (a *Authority) personGrant(id string, proof json.RawMessage) (Grant, error) {
 	if uid, ok := (keys.Token{Identity: keys.Identity{Fingerprint: id}}).OfUser(); ok {
 		return a.AuthenticateUID(uid), nil

@@ -7,8 +7,8 @@ import (
 	"termhost/keys"
 )
 
-// self is who the host's own user is, who comes through the unix socket and is a person with a key,
-// too. The zero self knows nobody.
+// self is the identity of the host's own user: the peer at the unix socket is the person with that
+// key. The zero self is nobody.
 type self struct {
 	mu   sync.Mutex // a leaf
 	last string     // the ID of who it was last, while there was one person; "": nobody

@@ -76,8 +76,8 @@ func SignedByPage(origin, challenge string) []byte {
 	return []byte("termhost page\n" + origin + "\n" + challenge)
 }
 
-// SignedByHost returns what the host signs for a page: what the page has signed, the page's nonce,
-// and the status and reason of the HTTP answer to the page.
+// SignedByHost returns the bytes that the host signs for a page: the page's own proof, its nonce,
+// and the status and reason of the HTTP answer.
 func SignedByHost(proof PageProof, status int, reason string) []byte {
 	return fmt.Appendf(nil, "termhost host\n%s\n%s\n%s\n%d %s", proof.Origin, proof.Challenge,
 		proof.Nonce, status, reason)

@@ -15,7 +15,7 @@ const MinRSABits = 2048
 type WeakKeyError struct {
 	// Type is the key's type, as in a line of a public key file.
 	Type string
-	// Reason says what is wrong with the key, and what to use instead.
+	// Reason says why the key is refused, and names a better kind.
 	Reason string
 }
 

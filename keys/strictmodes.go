@@ -20,7 +20,7 @@ const MaxFileBytes = 1 << 20
 type StrictModesError struct {
 	// Path is the file that is not safe, or the folder above it.
 	Path string
-	// Reason says what is wrong, and Hint what to do about it.
+	// Reason states the fault, and Hint the remedy.
 	Reason, Hint string
 }
 

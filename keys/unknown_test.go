@@ -17,7 +17,7 @@ func newerKey(kind string) string {
 	return kind + " " + base64.StdEncoding.EncodeToString(blob) + " someone"
 }
 
-// Neither those who have other keys nor what is revoked suffers from a key of another type.
+// A key of an unknown type affects neither the other keys nor the revoked ones.
 func TestKeysOfUnknownTypesAreSkippedWithALineEach(t *testing.T) {
 	homeDir, sshDir, file := tree(t)
 	const kind = "ssh-mldsa44@openssh.com"

@@ -62,9 +62,8 @@ func newFDReader(fd syscall.RawConn, reopens bool) (*fdReader, error) {
 	return r, err
 }
 
-// drain has the reader read what is available, and what comes without a long silence (see
-// drainSilence), and then end. It is for writers that do not matter: they may keep the descriptor
-// open for ever.
+// drain has the reader read on until the first long silence (see drainSilence), and then end. It is
+// for writers that do not matter: they may keep the descriptor open for ever.
 func (r *fdReader) drain() {
 	r.draining.Store(true)
 	r.watch.setDeadline(time.Unix(1, 0)) // long ago: wakes WaitReadable

@@ -33,7 +33,7 @@ func pour(t testing.TB, term *Term, p []byte) {
 
 func TestAPasteOfOneMegabyteArrivesIntact(t *testing.T) {
 	p := newPool(t, Config{InputQueue: 128 << 10})
-	// Raw, so that the line discipline neither edits nor cuts: what arrives is what was written.
+	// Raw, so that the line discipline neither edits nor cuts the bytes.
 	term, r := sh(t, p, `stty raw -echo; echo ready; head -c 1048576 | sha256sum; echo done`)
 	r.text(t, "ready")
 	paste := bytes.Repeat([]byte("0123456789 \xe2\x82\xac pasted text\r\n"), 1<<20/28+1)[:1<<20]

@@ -23,7 +23,7 @@ type shell struct {
 	b    *ptyBackend
 	out  []byte
 	home string
-	// nonce is what its marks end with: nobody seals what a test reads.
+	// nonce ends its marks: a test reads them unsealed.
 	nonce string
 }
 

@@ -10,8 +10,8 @@ import (
 // command that nobody has typed. So the length of the unfinished line is counted, whoever types it,
 // and what would not fit is refused whole.
 //
-// A program that edits lines itself has no such bound, but it may start another: what follows the
-// first line counts as what the kernel will edit, unless it is known who reads it.
+// A program that edits lines itself has no such bound, but it may start another: input behind the
+// first line counts as edited by the kernel, unless its reader is known.
 //
 // A word that is erased with VWERASE, and input that the program itself flushes (TCIFLUSH), still
 // count. Not counted are the beginning of a line that was typed before this process took the

@@ -62,7 +62,7 @@ func (c *conn) carriedConfig() *gossh.ServerConfig {
 				c.triedKey, c.refusal = true, err
 				return nil, errRefused
 			}
-			return &gossh.Permissions{}, nil // what else is wrong is told to who has proven the key
+			return &gossh.Permissions{}, nil // other faults are told once the key is proven
 		},
 		VerifiedPublicKeyCallback: func(m gossh.ConnMetadata, key gossh.PublicKey,
 			_ *gossh.Permissions, _ string) (*gossh.Permissions, error) {

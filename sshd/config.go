@@ -106,7 +106,7 @@ const (
 	defaultPrefix           = 0x1c
 )
 
-// setDefaults fills in what is not set, and says what is missing.
+// setDefaults fills in defaults. Its error names a field that is missing.
 func (c *Config) setDefaults() error {
 	switch {
 	case c.Host == nil || c.Authority == nil:

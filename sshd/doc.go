@@ -1,7 +1,7 @@
-// Package sshd is the SSH door: it proves who a peer is, and hands what an SSH client asks for to
-// package verbs (commands and files), package rpc (the subsystem "ahp") and the HTTP door (forwards
-// to ahp:80). Forwards of ports, sockets and agents it carries itself. Package authz decides who
-// may do what; the Policy says what there is at all.
+// Package sshd is the SSH door: it proves a peer's identity, and hands requests to package verbs
+// (commands and files), package rpc (the subsystem "ahp") and the HTTP door (forwards to ahp:80).
+// Forwards of ports, sockets and agents it carries itself. Package authz decides permissions; the
+// Policy says which of these exist at all.
 //
 // # What is built on what
 //

@@ -59,7 +59,7 @@ type intake struct {
 	inlets  map[*inlet]struct{}
 	waiting int   // of inlets, those whose reader waits for more
 	base    int64 // what had been received when nothing was unread
-	read    int64 // what has been read since, with what its packets weigh
+	read    int64 // read since, with the weight of its packets
 	counted int64 // of unread
 }
 
@@ -96,7 +96,7 @@ func (i *inlet) close() {
 	in.settleLocked()
 }
 
-// packetWeight is what a small packet takes in memory, and about what it takes on the wire.
+// packetWeight is the memory that a small packet takes, in bytes, and about its size on the wire.
 const packetWeight = 48
 
 // Read reads the channel's input.

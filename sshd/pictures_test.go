@@ -15,7 +15,7 @@ import (
 	"termhost/ahp/hosttest"
 )
 
-// answersKind is what a terminal of a name answers to what every viewer's is asked.
+// answersKind returns the answers of a terminal of a name to the questions at each attach.
 func answersKind(name string) string { return "\x1bP>|" + name + "\x1b\\\x1b[?62;c" }
 
 // picturesOf are a sixel picture, and a PNG in iTerm2's form, as files of the rig's.

@@ -67,8 +67,8 @@ func TestWhereNoScreenIsDrawnThePeerGetsTheProgramsBytes(t *testing.T) {
 	}
 }
 
-// TestWhereNoScreenIsDrawnNobodyIsTold: of what is already on the screen, of the keyboard, of what
-// wants the person.
+// TestWhereNoScreenIsDrawnNobodyIsTold: no word of the present screen, of the keyboard, or of
+// terminals that want the person.
 func TestWhereNoScreenIsDrawnNobodyIsTold(t *testing.T) {
 	t.Parallel()
 	for name, open := range plainTerminals() {

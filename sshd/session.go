@@ -42,7 +42,7 @@ type sshSession struct {
 	typed   *typed.Reader // of in: see wire.Typed; nil: that is what was typed
 	started bool          // a shell, a command or a subsystem
 
-	running   sync.WaitGroup // what was started, and what that has started with Go
+	running   sync.WaitGroup // all that was started, also with Go
 	finishing atomic.Bool    // finish has been called
 
 	outputEnded bool // the peer was told so; guarded by stdout.mu and stderr.mu together

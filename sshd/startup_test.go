@@ -46,7 +46,7 @@ func TestSilentSocketsDoNotKeepPeopleOut(t *testing.T) {
 	}
 }
 
-// Who has said what it is has come further than those who say nothing, before its algorithms come.
+// A peer that has sent its version has come further than a silent one, even before its algorithms.
 func TestHalfAHandshakeIsNotResetForWhoSaysNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{door: func(c *Config) {

@@ -153,7 +153,8 @@ func (k *looker) failLocked(err error) {
 
 var errLooker = errors.New("the host has failed to look for the line; its log says more")
 
-// lookJob is what the goroutine does next: to look at output, or for one wait at what is retained.
+// lookJob is the goroutine's next job: to look at new output, or for one wait at the retained
+// output.
 type lookJob struct {
 	data     [][]byte
 	end      int64  // of List.come, behind it

@@ -123,8 +123,8 @@ func runAgents(config string) {
 	}
 }
 
-// agent reads frames (RFC 6455 section 5.2) and looks at as little of them as possible, so that
-// what it costs is what the kernel takes.
+// agent reads frames (RFC 6455 section 5.2) and looks at as little of them as possible, so that the
+// kernel has nearly all of the cost.
 type agent struct {
 	conn net.Conn
 	uris int

@@ -81,8 +81,8 @@ func (c *cuttable) Finish() {
 	}
 }
 
-// TestAReconnectMissesNothing cuts a client off five times in the middle of
-// 10 MiB that a program writes, and compares what it has with what was written.
+// TestAReconnectMissesNothing cuts a client off five times in the middle of 10 MiB of a program's
+// output, and compares its copy with the output.
 func TestAReconnectMissesNothing(t *testing.T) {
 	t.Parallel()
 	const drops, piece = 5, 2 << 20

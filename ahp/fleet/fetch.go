@@ -140,7 +140,7 @@ func (f *Fleet) fetch(from string, version int) {
 	}
 }
 
-// maxTold bounds what is remembered of what the log says of rosters.
+// maxTold bounds the number of remembered log lines about rosters.
 const maxTold = 64
 
 // news reports whether the log does not say yet what is wrong with a newer roster: it is fetched

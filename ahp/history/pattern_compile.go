@@ -14,7 +14,7 @@ const (
 	// maxInstructions bounds the compiled program. In the worst case each byte of output costs as
 	// many steps. Repetitions such as \pL{1000} make a short expression large.
 	maxInstructions = 5000
-	// patternBytes is what a compiled pattern takes besides what its expression adds, in bytes.
+	// patternBytes is the size of a compiled pattern without its expression's part, in bytes.
 	patternBytes = 2 << 10
 )
 

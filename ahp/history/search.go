@@ -90,8 +90,8 @@ type lineTimes struct {
 	at  time.Time
 }
 
-// survey reads the log for what the search must know in advance: what was cleared later, and
-// byItem, whether there are commands to search, so that the log must be parsed.
+// survey reads the log for facts that the search needs in advance: the output that was cleared
+// later, and byItem, whether there are commands to search, so that the log must be parsed.
 func (sr *searcher) survey() (byItem bool, err error) {
 	err = sr.log.Records(whole, func(r termlog.Record) bool {
 		if r.Kind == termlog.Event {

@@ -78,7 +78,7 @@ type heldInput struct {
 	s        step
 	by       string // the agent's name, for people
 	since    time.Time
-	text     []byte          // what people are shown, and what is typed
+	text     []byte          // is shown to people, and then typed
 	lines    [][]ahp.AskPart // the text as it is shown: hidden characters do not end a line
 	hidden   int             // how many characters are hidden
 	question *question       // asks for a secret, which text answers; nil: text is no secret

@@ -114,8 +114,8 @@ func (ap *approvals) dropForSecret() {
 	ap.dropTypedAhead(errSecret.Rule)
 }
 
-// boundSecrets reports whether what is typed ahead may be a secret, because of what it is bound to.
-// The Term's lock is held.
+// boundSecrets reports whether input that is typed ahead may be a secret, because it answers a
+// question for one. The Term's lock is held.
 func (ap *approvals) boundSecrets() bool {
 	return ap.answers != nil || ap.trust.secrets
 }

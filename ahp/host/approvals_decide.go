@@ -123,8 +123,8 @@ func (ap *approvals) shownLocked(i int) HeldInput {
 		Behind: len(ap.held) - i - 1}
 }
 
-// Decide decides about what an agent wants to type into t. ask names it; "" is the first of what
-// the principal was shown last (see [Conn.Asks]) and has not decided since. If that is held no
+// Decide decides about an agent's pending input to t. ask names it; "" is the first pending input
+// that the principal was shown last (see [Conn.Asks]) and has not decided since. If that is held no
 // more, nothing else is decided instead. a is the viewer of t at which somebody has looked at it;
 // nil: at none. reason, if not empty, is told to the agent with a refusal. Decide returns what was
 // decided about; its errors are *authz.Denied, [*GoneError], why it cannot be typed, and why the
@@ -284,7 +284,7 @@ func (e *GoneError) Error() string {
 	return text
 }
 
-// UnseenError says that a person who decides by NAME was not shown what is held there.
+// UnseenError says that a person decides by NAME without having been shown the pending input.
 type UnseenError struct{ Terminal string }
 
 func (e *UnseenError) Error() string {
@@ -317,8 +317,8 @@ func (ap *approvals) findHeld(c *Conn, ask string) (k *heldInput, is HeldInput, 
 	return ap.held[0], ap.shownLocked(0), nil
 }
 
-// forgetDecided removes what c has decided from what it was shown, so that by NAME it decides about
-// the next held input. before is what was held before the decision. The Term's lock is held.
+// forgetDecided removes the decided inputs from those that c was shown, so that by NAME it decides
+// about the next one. before are the pending inputs before the decision. The Term's lock is held.
 func (ap *approvals) forgetDecided(c *Conn, before []*heldInput) {
 	if shown := ap.shown[c.principal.ID]; len(shown) > 0 {
 		ap.shown[c.principal.ID] = slices.DeleteFunc(shown, func(ask string) bool {

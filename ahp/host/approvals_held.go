@@ -86,8 +86,8 @@ func (ap *approvals) mayDecide(c *Conn) error {
 	return nil
 }
 
-// tellDeciders tells the viewers of those who decide what became of an ask, except who decided. The
-// Term's lock is held.
+// tellDeciders tells the outcome of an ask to the viewers of all principals that may decide, except
+// but. The Term's lock is held.
 func (ap *approvals) tellDeciders(but *Conn, n Note) {
 	for _, a := range ap.t.viewers.windows {
 		if a.conn != but && ap.mayDecide(a.conn) == nil {

@@ -41,7 +41,7 @@ func (ap *approvals) lastOutcome() string {
 	return ap.outcomes[len(ap.outcomes)-1].How
 }
 
-// Outcome returns what has become of an ask of t's, for those who may read all asks there; ok is
+// Outcome returns the outcome of an ask of t's, to principals that may read all asks there; ok is
 // false if that is not known, or if it is held still.
 func (c *Conn) Outcome(t *Terminal, ask string) (o Outcome, ok bool) {
 	if !c.audience().decides() {

@@ -25,8 +25,8 @@ func (g *guarded) unlooked() {
 	host.LookAtHeld(g.term, false)
 }
 
-// refusesYes checks that a yes is refused because something else is true than was shown, first by
-// what the yes itself finds, and then by what was listed for ann.
+// refusesYes checks that a yes is refused because the terminal has changed since the question was
+// shown: first as the yes itself finds, and then as was listed for ann.
 func (g *guarded) refusesYes(ask string) {
 	g.t.Helper()
 	for range 2 {

@@ -11,8 +11,8 @@ import (
 // pullPiece, in bytes, is how much output is pulled at a time.
 const pullPiece = 256 << 10
 
-// Redraw returns what draws the present state; what is pulled next follows it. It is for a reader
-// that has fallen behind, as Pull says. It returns an error if the terminal is gone.
+// Redraw returns output that draws the present state; the next pull continues it. It is for a
+// reader that has fallen behind, as Pull says. It returns an error if the terminal is gone.
 func (a *Attach) Redraw() ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -35,8 +35,8 @@ func (a *Attach) redrawLocked() ([]byte, error) {
 	return a.drawLocked(nil, vt.Redraw{Scrollback: cmp.Or(a.opts.History, -1)})
 }
 
-// Screen returns what draws the present screen, without the lines above it; what is pulled next
-// follows it. It is for a viewer whose window must be drawn anew, but needs no history. The
+// Screen returns output that draws the present screen, without the lines above it; the next pull
+// continues it. It is for a viewer whose window must be drawn anew, but needs no history. The
 // clipboards and notifications among the output that was not pulled come first.
 func (a *Attach) Screen() ([]byte, error) {
 	a.t.term.Lock()
@@ -105,8 +105,8 @@ func (a *Attach) Covered(o Over) (screen []byte, turned bool, err error) {
 }
 
 // Uncover is called when nothing is drawn over the screen any more. It returns the lines that have
-// left the screen since the viewer was sent output last, and what draws the present screen; what is
-// pulled next follows it. The terminal stays on the alternate screen if the program has.
+// left the screen since the viewer's last output, and output that draws the present screen; the
+// next pull continues it. The terminal stays on the alternate screen if the program has.
 func (a *Attach) Uncover() ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()

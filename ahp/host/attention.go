@@ -7,8 +7,8 @@ import (
 	"termhost/authz"
 )
 
-// Want is why a terminal wants a person: what it waits for, or what has happened since the person
-// looked at it last.
+// Want is a terminal's reason to want a person: its program waits, or something has happened since
+// the person's last look.
 type Want string
 
 // The reasons, besides those that a [Waiting] names.
@@ -73,9 +73,9 @@ type attention struct {
 // counts as one who has never looked.
 const maxViewed = 256
 
-// happened records something that those who do not look should know, and calls them. text is what
-// the program says of it, or "". anew: it is news also for those who have missed the same before,
-// as everything is once somebody has typed or a command has begun since. The Term's lock is held.
+// happened records an event for people that do not look, and calls them. text has the program's
+// words on it, or "". anew: it is news also for those who have missed the same before, as
+// everything is once somebody has typed or a command has begun since. The Term's lock is held.
 func (n *attention) happened(why Want, text string, anew bool) {
 	n.happenedTo("", why, text, anew)
 }
@@ -150,8 +150,8 @@ func (n *attention) viewBegins(p authz.Principal) {
 	n.t.host.watchers.tell()
 }
 
-// of returns what a person has seen. One who has never looked has missed what such people have. It
-// adds those who are forgotten for that to missed.
+// of returns a person's views. To a person that has never looked, it returns the misses of all such
+// people. It adds persons that are forgotten for that to missed.
 func (n *attention) of(person string, missed missedBy) *viewed {
 	s := n.by[person]
 	if s != nil {

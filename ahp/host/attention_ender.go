@@ -9,9 +9,9 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// ender knows who has just typed what ends a program: whoever did so need not be told of its end.
-// It goes by the last key that anybody typed, and keeps of a line only what is the beginning of one
-// of endWords. The Term's lock guards it.
+// ender knows the person that has just typed a program's end, and so need not be told of it. It
+// goes by the last key of anybody, and keeps of a line only the beginning of one of endWords. The
+// Term's lock guards it.
 type ender struct {
 	person string    // as of [authz.Person]; "": an agent, or the last key ends nothing
 	at     time.Time // when the key was typed
@@ -72,7 +72,7 @@ func longestBeginning(text string) string {
 	return text
 }
 
-// by returns who ends what ends now; "": nobody, or it is not known.
+// by returns the person that ends the program that ends now; "": nobody, or it is not known.
 func (e *ender) by(now time.Time) string {
 	if now.Sub(e.at) > endsWithin {
 		return ""

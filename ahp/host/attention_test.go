@@ -156,8 +156,8 @@ func TestAWindowIsCalledWhenWhatWantsItsPersonChanges(t *testing.T) {
 	called("one that waits is removed")
 }
 
-// A peer that says what its person looks at is called when that changes what wants them, and looks
-// at nothing any more once its connection has ended.
+// A peer that tells its person's looks is called when a look changes the list of terminals that
+// want the person. With its connection its looks end.
 func TestAPeerTellsWhatItsPersonLooksAt(t *testing.T) {
 	t.Parallel()
 	clock := newClock()

@@ -6,8 +6,8 @@ import (
 	"termhost/authz"
 )
 
-// audience decides what somebody is told of a terminal that others are not: what agents want to
-// type. Every snapshot, listing, event, log and tool that tells of a terminal gets its view here.
+// audience decides who is told a terminal's secret: the input of agents that waits for a yes. Every
+// snapshot, listing, event, log and tool that tells of a terminal gets its view here.
 //
 //   - Admins and operators read all held input: each may come to decide about it.
 //   - An agent, that is a token or a process inside a terminal, reads its own principal's.

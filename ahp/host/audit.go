@@ -10,7 +10,7 @@ import (
 // Audit returns the audit log, for what doors have to record.
 func (h *Host) Audit() *slog.Logger { return h.auditLog }
 
-// Audit records what the connection's peer does, or what becomes of it.
+// Audit records a deed of the connection's peer, or its outcome.
 func (c *Conn) Audit(event string, attrs ...any) {
 	c.host.auditLog.Info(event, append(attrs, c.source.Attrs(c.principal)...)...)
 }

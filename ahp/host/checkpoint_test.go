@@ -81,7 +81,7 @@ func prints(tb testing.TB, s *host.Share, p string) {
 	hosttest.Check(tb, err)
 }
 
-// sameScreen compares what a fresh screen shows after the content with what a terminal shows.
+// sameScreen compares a fresh screen after the content with a terminal's.
 func sameScreen(t *testing.T, h *host.Host, term *host.Terminal, content string) bool {
 	t.Helper()
 	st := state(t, h, term)

@@ -205,7 +205,7 @@ func TestATakeOverGoesOnWithTheOlderConnectionsSubscriptions(t *testing.T) {
 		t.Fatal(e)
 	}
 	fresh := &peer{t: t, h: h, c: c, id: "c"}
-	// The host does not know what the reader has: so the state comes first, then what follows.
+	// The host does not know the reader's state: so the present state comes first.
 	fresh.until("the state's beginning", ofType("terminal/cleared"))
 	says := func(what string) func(*store.Entry) bool {
 		return func(e *store.Entry) bool {

@@ -9,8 +9,8 @@ import (
 	"termhost/ahp"
 )
 
-// commands is what a terminal's shell reports of its commands, and who typed them. The Term's lock
-// guards it.
+// commands are a terminal's commands as its shell reports them, with the principals that typed
+// them. The Term's lock guards it.
 type commands struct {
 	t *Terminal
 	// integrated: the shell reports its commands, once it has started. It never changes.

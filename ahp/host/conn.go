@@ -147,7 +147,7 @@ func (h *Host) connected(principal string) bool {
 	})
 }
 
-// Proof follows what proves who a peer is, also after the peer's connection has ended. When the
-// proof is withdrawn, it calls end once, from any goroutine or before it returns, unless release
-// has been called before. It must not call the Host.
+// Proof follows the proof of a peer's identity, also after the peer's connection has ended. When it
+// is withdrawn, it calls end once, from any goroutine or before it returns, unless release has been
+// called before. It must not call the Host.
 type Proof = func(end func(error)) (release func())

@@ -93,8 +93,7 @@ func (c *Conn) start(o CreateOptions) (t *Terminal, s *Streams, err error) {
 	return t, s, nil
 }
 
-// complete checks the options, fills in what they leave out, and returns who is to hold the
-// terminal.
+// complete checks the options, fills in defaults, and returns the terminal's first holder.
 func (c *Conn) complete(o *CreateOptions) (owner holder, err error) {
 	h := c.host
 	if owner, err = c.claim(o); err != nil {

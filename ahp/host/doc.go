@@ -9,13 +9,13 @@
 // A [Terminal] is made of components, each with its own files, which begin with its name. The first
 // of them has the component's data, and NAME_conn.go a connection's verbs:
 //
-//   - keyboard: who holds the claim, from whom, and who asks for it
+//   - keyboard: the claim's holder, its loan, and the requests for it
 //   - approvals: holds back what agents type until a person has said yes
 //   - viewers: the windows that show the terminal, and its size
 //   - attention: what people have seen of it, and so whom it wants
-//   - waiting: what its program waits for (package idle), and who waits for its output
-//     (package await)
-//   - commands: what its shell reports, and who typed it
+//   - waiting: what its program waits for (package idle), and the waits for its output (package
+//     await)
+//   - commands: its commands as its shell reports them, and the typists
 //   - output: what it has printed, as it is in memory
 //   - log: its journal; kept: the log of an earlier host; recorder: its recording
 //
@@ -64,14 +64,14 @@
 //   - spill: to move output from memory into a file of this process's own, and read it from there.
 //   - rejection: AHP's answer to an action that is refused, which goes to its sender only.
 //   - origin: AHP's record of which client an action came from; nothing else.
-//   - proof: what says who a peer is, such as its key. When it is withdrawn, everything ends that
-//     was allowed because of it.
+//   - proof: the evidence of a peer's identity, such as its key. When it is withdrawn, everything
+//     ends that it allowed.
 //   - streams: what a program on pipes reads and writes, byte by byte, as opposed to its terminal;
 //     or one on a pty that runs as under sshd.
 //   - backpressure: holding a program back while the reader of its streams is behind.
 //   - janitor: the goroutine that forgets exited terminals.
-//   - feed: the latest events of all terminals, such as that one was made, for those who watch
-//     what happens rather than what is printed.
+//   - feed: the latest events of all terminals, such as that one was made, for programs that watch
+//     events rather than output.
 //   - high-water mark: a serverSeq on disk that no earlier run has gone beyond.
 //
 // To dispose of a terminal is to end all its processes and to take it out of the host. To forget it

@@ -49,7 +49,7 @@ func (c *Conn) Signal(t *Terminal, sig syscall.Signal) error {
 }
 
 // Hangup ends t's processes for p, those in the background included: SIGHUP, and after the grace
-// SIGKILL to what is left. It returns at once. The terminal stays listed as exited. Those who may
+// SIGKILL to the rest. It returns at once. The terminal stays listed as exited. Principals that may
 // dispose of t may hang it up. It returns *authz.Denied. It is no method of Conn: a door ends the
 // terminals of an agent whose connection has ended, perhaps that to an earlier host.
 func (h *Host) Hangup(p authz.Principal, t *Terminal, grace time.Duration) error {

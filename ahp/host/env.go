@@ -200,7 +200,8 @@ func (c *Conn) HasProgram(name string, o CreateOptions) bool {
 	return s.Runnable()
 }
 
-// spec returns what runs on a pty or pipes, and what a NAME made from it begins with.
+// spec returns the program to run on a pty or pipes, and the beginning of a NAME that is made from
+// it.
 func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 	shell := h.userShell()
 	login := h.cfg().Login

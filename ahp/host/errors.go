@@ -15,7 +15,7 @@ type KeeperError = keeper.StoppedError
 // ErrGone says that a terminal was disposed.
 var ErrGone = errors.New(reasonUnknown)
 
-// EndedError refuses what a peer asks for when its connection, or what it has asked for, has ended.
+// EndedError refuses a request whose connection or object has ended.
 type EndedError struct{ Cause error } // the cause may be shown to the peer
 
 func (e *EndedError) Error() string { return e.Cause.Error() }

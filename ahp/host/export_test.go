@@ -154,7 +154,8 @@ func (l *loan) chain() string {
 	return l.from.principal + " < " + l.earlier.chain()
 }
 
-// Keeps is what a host may keep for somebody who has left, which shows in nothing but its memory.
+// Keeps counts the host's records for principals that have left, which show in nothing but its
+// memory.
 type Keeps struct {
 	Uses     int      // principals of which it knows the terminal that they used last
 	Events   bool     // for readers of events

@@ -18,8 +18,8 @@ type LogFollower struct {
 	items  []store.Item
 }
 
-// Follow returns a part of a terminal's log, and what follows the log's end. It returns what
-// [Conn.Excerpt] and [Conn.Attach] do. The follower must be closed.
+// Follow returns a part of a terminal's log, and the output behind the log's end. Its errors are
+// those of [Conn.Excerpt] and [Conn.Attach]. The follower must be closed.
 func (c *Conn) Follow(w *Work, t *Terminal, of history.ExcerptOf) (
 	*LogFollower, history.Excerpt, error,
 ) {

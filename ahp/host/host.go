@@ -22,8 +22,8 @@ import (
 	"termhost/ptypool/shellinit"
 )
 
-// Config is what a Host is made from. Fields that are also keys of the configuration file mean what
-// config.example.toml says.
+// Config configures a Host. Fields that are also keys of the configuration file have the meaning
+// that config.example.toml gives.
 type Config struct {
 	// StateDir holds the serverSeq's high-water mark, the scripts of shell integration, and the
 	// journals of the terminals. "": there is nothing of that.

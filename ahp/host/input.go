@@ -229,9 +229,9 @@ func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keybo
 	return err
 }
 
-// SendText is Send, and also returns who has approved what was typed, for display, such as
-// "approved by ana"; "": nobody had to. paste: a program that has asked for bracketed paste gets
-// the text in brackets: a shell runs its lines as one input, and a tab completes nothing.
+// SendText is Send, and also returns the approver of the input, for display, such as "approved by
+// ana"; "": nobody had to. paste: a program that has asked for bracketed paste gets the text in
+// brackets: a shell runs its lines as one input, and a tab completes nothing.
 func (c *Conn) SendText(
 	ctx context.Context, t *Terminal, paste bool, text []byte, keys ...keyboard.Key,
 ) (approved string, err error) {

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// janitor is a goroutine of the Host: see [Host.tidy]. It forgets exited terminals that are too
-// many or too old and people who are gone, deletes what is left on disk, tries again what could not
-// be written, makes folders for terminals to come, and moves the high-water mark ahead.
+// janitor is a goroutine of the Host: see [Host.tidy]. It forgets exited terminals beyond the
+// limits of number and age, and people that are gone, deletes leftovers on disk, repeats failed
+// writes, makes folders for terminals to come, and moves the high-water mark ahead.
 type janitor struct {
 	wake chan struct{} // of capacity 1: a terminal has exited
 	made chan struct{} // of capacity 1: a terminal was created, perhaps in a spare folder

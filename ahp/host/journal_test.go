@@ -76,7 +76,7 @@ func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 			damaged++
 		}
 	}
-	if damaged < len(log)/5 { // but for what is cut between records, or within what is no output
+	if damaged < len(log)/5 { // but for cuts between records, or within a record without output
 		t.Errorf("of %d logs that were cut only %d are told of", len(log), damaged)
 	}
 	aside, err := filepath.Glob(filepath.Join(dir, "terms", "meta-*.damaged"))

@@ -87,8 +87,8 @@ func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
 	return kb.holder.principal == p.ID
 }
 
-// heldElsewhere returns the error for somebody who does what only the holder may do. The Term's
-// lock is held.
+// heldElsewhere returns the error for an action that only the holder may do. The Term's lock is
+// held.
 func (kb *keyboardClaim) heldElsewhere() error {
 	rule := "you do not have the keyboard; " + kb.holder.text() + " has it"
 	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})

@@ -38,8 +38,8 @@ func (a *Attach) settleKeys() {
 	}
 }
 
-// fitKeys says what the terminal that is followed has. Until it has answered, what the one before
-// has said goes on. The Term's lock is held.
+// fitKeys takes the abilities of the terminal that is followed. Until it has answered, those of the
+// one before go on. The Term's lock is held.
 func (v *viewers) fitKeys(keys vt.KittyKeys) {
 	if keys == vt.KeysUnsaid || keys == v.keys || keys == vt.KeysAsked && v.keys != vt.KeysUnsaid {
 		return

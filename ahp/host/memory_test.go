@@ -28,7 +28,7 @@ func givesBack(t *testing.T, term *host.Terminal) {
 	}
 }
 
-// seenBy returns the whole of what a client, or somebody who attaches, sees of a terminal.
+// seenBy returns the whole view of a terminal that a client has, and that of an attach.
 func seenBy(t *testing.T, h *host.Host, term *host.Terminal) []string {
 	t.Helper()
 	p := connect(t, h, carol, "c-"+fmt.Sprint(h.Stats().ServerSeq))

@@ -15,10 +15,9 @@ import (
 )
 
 // The model drives a host at random, with several people, agents and a guest, each on several
-// connections, and knows what design section 8 says must come of it: who holds which terminal, and
-// which of their actions are taken or refused, with which rule. Every connection keeps mirrors of
-// the channels that it follows. At the end of a run, and now and then before, they equal the
-// host's states.
+// connections, and knows the outcome by design section 8: the holder of each terminal, and the
+// actions that are taken, or refused with a rule. Every connection keeps mirrors of the channels
+// that it follows. At the end of a run, and now and then before, they equal the host's states.
 
 // modelHolder is who holds a terminal.
 type modelHolder struct {
@@ -151,7 +150,7 @@ func (m *hostModel) step() {
 	}
 }
 
-// who returns somebody who may connect: one of the people, or a guest of a terminal.
+// who returns a principal that may connect: one of the people, or a guest of a terminal.
 func (m *hostModel) who() authz.Principal {
 	i := m.c.N(len(m.people) + 1)
 	if i < len(m.people) {

@@ -124,8 +124,7 @@ func (h *Host) relieveMemory() (relieved bool) {
 	return relieved
 }
 
-// maySpill reports whether what was printed may be written to files: what terminals print is kept
-// on disk anyway.
+// maySpill reports whether output may be written to files: it is kept on disk anyway.
 func (h *Host) maySpill() bool { return h.logPlace().OnDisk() > 0 && h.folders != "" }
 
 var errNoSpill = errors.New("host: what is printed is in memory only")

@@ -18,7 +18,7 @@ import (
 	"termhost/ptypool"
 )
 
-// starter is a host with guard_agents, an agent, and people who may decide what it starts.
+// starter is a host with guard_agents, an agent, and people that may decide about its programs.
 type starter struct {
 	*guarded // its dir is also a folder for what programs leave behind
 	cfg      host.Config

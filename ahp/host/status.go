@@ -107,7 +107,7 @@ func (c *Conn) SetStatus(t *Terminal, said Said) error {
 	return nil
 }
 
-// say takes what was said of the program, by the name of who says so. The Term's lock is held.
+// say takes a report on the program, and its author's name. The Term's lock is held.
 func (s *status) say(said Said, by string) {
 	t := s.t
 	asks := t.waiting.Said() // and nobody has typed since

@@ -43,8 +43,8 @@ func (t *Terminal) SetTag(tag string) {
 }
 
 // Tap has tap get all visible output of a terminal that an earlier host has started, once and in
-// its order: first what the log holds of it, before Tap returns, and then what comes. whole: the
-// log holds all of it. See [CreateOptions] for what tap may do. It returns *authz.Denied if the
+// its order: first the log's part of it, before Tap returns, and then new output. whole: the log
+// holds all of it. See [CreateOptions] for what tap may do. It returns *authz.Denied if the
 // principal may not read the terminal.
 func (c *Conn) Tap(t *Terminal, tap func(p []byte)) (whole bool, err error) {
 	if err := authz.Check(c.principal, authz.Read, t.seen()); err != nil {

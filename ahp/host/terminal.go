@@ -142,8 +142,8 @@ func (t *Terminal) Exit() (ptypool.ExitStatus, bool) {
 // ExitedAt returns when the terminal exited, once Done is closed.
 func (t *Terminal) ExitedAt() time.Time { return t.life.exitedAt }
 
-// EndedBy returns, for people, who or what ended a terminal whose program did not exit by itself:
-// "by ann", "because the host is shutting down". Otherwise it is "".
+// EndedBy returns, for people, the cause of the end of a terminal whose program did not exit by
+// itself: "by ann", "because the host is shutting down". Otherwise it is "".
 func (t *Terminal) EndedBy() string {
 	if why := t.life.ended.Load(); why != nil {
 		return *why

@@ -28,9 +28,9 @@ type Unseen struct {
 	ExitCode *int      // of WantExited: the status; nil: nobody knows it
 }
 
-// Unseen returns what wants the people who made the terminals or hold them, agents' terminals
-// included, and who have not looked since: an element for each reason, of a terminal the most
-// pressing first. Quiet terminals, which want nobody, are among them with [WantQuiet].
+// Unseen returns the terminals that want their makers and holders, agents' terminals included, if
+// these have not looked since: an element for each reason, of a terminal the most pressing first.
+// Quiet terminals, which want nobody, are among them with [WantQuiet].
 func (h *Host) Unseen() (list []Unseen) {
 	for _, t := range h.all() {
 		list = append(list, t.unseen()...)

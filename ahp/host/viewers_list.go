@@ -13,8 +13,8 @@ import (
 	"termhost/keys"
 )
 
-// Viewer is one who watches a terminal; its JSON is an element of `who --json`. A connection of AHP
-// watches what it subscribes to.
+// Viewer is a viewer of a terminal; its JSON is an element of `who --json`. A connection of AHP
+// views the terminals to which it subscribes.
 type Viewer struct {
 	Name string `json:"name"` // see names.go
 	Role string `json:"role"`
@@ -146,10 +146,10 @@ func howOf(door string) string {
 	return door
 }
 
-// Kick ends the views of t of the viewers that are named who, and tells them who did it. who is a
-// name of the listing, which may be a guest's without its "guest:", or a principal's ID. They may
-// come back: it is no ban. But the invitation of a guest ends, with all its connections. It returns
-// the name in the listing and how many were kicked, *authz.Denied, [*AmbiguousNameError] or
+// Kick ends all views of t by viewers of a name, and names the kicker to them. who is a name of the
+// listing, which may be a guest's without its "guest:", or a principal's ID. They may come back: it
+// is no ban. But the invitation of a guest ends, with all its connections. It returns the name in
+// the listing and how many were kicked, *authz.Denied, [*AmbiguousNameError] or
 // [*NotWatchingError].
 func (c *Conn) Kick(t *Terminal, who string) (name string, kicked int, err error) {
 	h, p := c.host, c.principal

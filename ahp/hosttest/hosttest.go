@@ -176,7 +176,7 @@ type servedConn struct {
 }
 
 // Close closes the pipe and waits for the host. The host's end is closed first, which breaks the
-// connection: at the mere end of what a host reads it first answers what it was asked.
+// connection: at the mere end of its input a host first answers all requests.
 func (c *servedConn) Close() error {
 	err := errors.Join(c.far.Close(), c.Conn.Close())
 	c.served.Wait()

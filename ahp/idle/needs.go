@@ -51,8 +51,8 @@ func (n *needs) asks() string {
 	return n.question
 }
 
-// begin sets the time since which the terminal has waited for what it begins to wait for now: what
-// it waited for with the last host it may have waited for all the time.
+// begin sets the start of a wait that begins now. If the last host knew of the same wait, it may
+// have gone on all the time.
 func (p *Program) begin(now time.Time) {
 	shown := p.needs.shown
 	if shown == None {
@@ -107,8 +107,8 @@ func (p *Program) Journaled() *journal.Waits {
 	return nil
 }
 
-// Reads returns what a look has found that the program waits for, and Waits what it waits for if
-// its own word counts as well.
+// Reads returns the program's wait as a look has found it, and Waits the one for which its own word
+// counts as well.
 func (p *Program) Reads() Waiting { return p.needs.program }
 func (p *Program) Waits() Waiting { return p.needs.waits() }
 

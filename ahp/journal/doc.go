@@ -1,5 +1,5 @@
-// Package journal keeps on disk what the next host must know of terminals and clients. It reads
-// what this or an older version has written. The host decides what to do with it: see package host.
+// Package journal keeps terminals and clients on disk for the next host. It reads the files of this
+// and of older versions. The host decides their use: see package host.
 //
 // In the state folder there are
 //

@@ -28,8 +28,8 @@ type Outline struct {
 	// Ran has the newest commands that have ended, the oldest first, without Cwd, also those whose
 	// text is gone. Copies of the outline share it.
 	Ran []Command `json:"ran,omitempty"`
-	// Missed has what each person has missed since they last viewed the terminal, by
-	// [authz.Person]. Under "" it has what those have missed who have never viewed it.
+	// Missed has each person's misses since their last view of the terminal, by [authz.Person]. The
+	// key "" stands for everybody who has never viewed it.
 	Missed map[string]*Missed `json:"missed,omitempty"`
 	Status *Status            `json:"status,omitempty"` // nil: the program has not said
 	Waits  *Waits             `json:"waits,omitempty"`  // nil: it waits for nothing

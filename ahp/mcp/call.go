@@ -21,7 +21,7 @@ import (
 	"termhost/ahp/visible"
 )
 
-// settled is how long a program prints nothing when what was typed has done what it does.
+// settled is the silence after which input counts as handled.
 const settled = 300 * time.Millisecond
 
 // call is one call of a tool.

@@ -12,8 +12,8 @@ import (
 	"termhost/ahp/host"
 )
 
-// client is what the server remembers of an MCP client, over its connections: what it has read, and
-// which calls it never got an answer to.
+// client is the server's memory of an MCP client over its connections: its places in the output,
+// and the calls without an answer.
 type client struct {
 	mu      sync.Mutex
 	used    time.Time

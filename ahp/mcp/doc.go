@@ -24,6 +24,6 @@
 // Clients of one name that are connected at the same time are told apart by a number: NAME, NAME#2.
 // Each stream of lines is a client, and over HTTP each session; in version 2026-07-28, which has no
 // sessions, all requests of a principal and name are one. A number is free when its client has
-// gone, and who has it next has what the client had. `termhost mcp` says on each connection who its
-// client is ([MetaInstance]), so that it gets its own number back.
+// gone, and the next client of that number inherits its state. `termhost mcp` identifies its client
+// on each connection ([MetaInstance]), so that it gets its own number back.
 package mcp

@@ -205,8 +205,7 @@ func (c *call) runIn(line string) (string, error) {
 	}
 	how, err := c.commandEnd(t, max(wait-time.Since(begun), 1))
 	if err == nil && how.Reason == host.WaitRest {
-		// The shell asks for more, or what it does with what it has read is still to come, or has
-		// come since.
+		// The shell shows a continuation prompt, or has not started the command yet, or has since.
 		if !c.began(t, last) {
 			c.quiet(t)
 		}
@@ -243,7 +242,7 @@ func (c *call) busy(t *host.Terminal, with string) error {
 		t.Name(), with, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
 }
 
-// commandEnd waits until the shell has run what was typed, or what runs asks for something.
+// commandEnd waits until the shell has run the command, or the command asks for something.
 func (c *call) commandEnd(t *host.Terminal, wait time.Duration) (host.Waited, error) {
 	p, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: true, Rest: true,
 		Taken: true, Timeout: wait})

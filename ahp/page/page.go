@@ -188,7 +188,7 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
 	return reply(w, answer)
 }
 
-// explain returns what a refused page is told, and what to do.
+// explain returns a refused page's text, with a way on.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, authz.ErrBadTicket), errors.Is(err, authz.ErrTicketOrigin):

@@ -1,5 +1,5 @@
 // Package recordings keeps the recordings of terminals: files of a terminal's output that outlive
-// it. The host decides who may record and watch, and what is recorded: see package host.
+// it. The host decides about permissions and contents: see package host.
 //
 // They are in the state folder's folder recordings, named after the terminal and the time: ID.live
 // is one in progress, ID.rec one that has ended. Each is a log of one segment (package termlog): a

@@ -290,9 +290,9 @@
 // A client that has termhost/asked in the _meta of its initialize and reconnect is told of such
 // requests, those of SSH sessions included: with a notification {channel, asks, by}, for the
 // terminals whose claims it holds, if it subscribes to them or to the root. asks has the names of
-// all who ask now, the first one first; by is the one who has just asked, and missing where
-// somebody has left instead. Requests end when the claim changes hands, which has no notification
-// of its own.
+// all persons with a request now, the first one first; by is the newest of them, and missing where
+// one has left instead. Requests end when the claim changes hands, which has no notification of its
+// own.
 //
 // termhost/handBack {channel, asked?} has the holder give the keyboard to the first who has asked
 // for it, or else back to the one who has lent it, as `Ctrl-\ r` does, and returns {to, asked}:

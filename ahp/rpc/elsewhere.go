@@ -215,8 +215,7 @@ func (p *peer) kept() *kept {
 	return &kept{}
 }
 
-// keep keeps what the next connection needs. before is what the last one has kept; nil: the client
-// begins anew.
+// keep keeps state for the next connection. before is the last one's; nil: the client begins anew.
 func (p *peer) keep(before *kept) {
 	k := &kept{grants: p.windows.grants, memory: &relay.Memory{}}
 	if before != nil && before.memory != nil {

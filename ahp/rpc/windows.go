@@ -253,8 +253,8 @@ func (p *peer) makeRoom() error {
 	return p.makeRoom()
 }
 
-// fall drops what is queued for a window, but for what answers its peer. The channel is then that
-// of a reader that has fallen behind.
+// fall drops a window's queue, but for answers to its peer. The channel is then that of a reader
+// that has fallen behind.
 func (p *peer) fall(w *window) {
 	id, kept := p.conn.ClientID(), w.queue[:0]
 	for _, q := range w.queue {

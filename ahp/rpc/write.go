@@ -83,7 +83,7 @@ func (p *peer) writeLoop() (err error) {
 	}
 }
 
-// writeItems writes what was pulled, but for what is sent in windows.
+// writeItems writes the pulled items, but for those that are sent in windows.
 func (p *peer) writeItems(out *frames, items []store.Item) error {
 	for len(items) > 0 {
 		it := items[0]

@@ -169,7 +169,7 @@ func (c *client) receive(t *testing.T, e *Entry) {
 	}
 }
 
-// check compares what is not trimmed, and the end of what is.
+// check compares whole logs, and of trimmed ones the end.
 func (c *client) check(t *testing.T, channels []*Channel) {
 	for _, ch := range channels[1:] {
 		want, _ := ch.Terminal()

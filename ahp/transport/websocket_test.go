@@ -142,7 +142,7 @@ func TestAPeerThatIsSlowGetsItsMessage(t *testing.T) {
 }
 
 func TestThePeerIsToldWhyAWebSocketEnds(t *testing.T) {
-	// closes returns what the server's side does; sends what the client's side does.
+	// closes returns the server's side; sends the client's.
 	type action func(w *transport.WebSocket, client *websocket.Conn)
 	closes := func(reason string) action {
 		return func(w *transport.WebSocket, _ *websocket.Conn) { w.Close(reason) }

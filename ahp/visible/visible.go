@@ -144,7 +144,7 @@ func blank(r rune) bool {
 		0x16fe4, // a filler
 		0x1d159, // a note without a head
 		0xfffc,  // stands for an object that is not there
-		0xfffd:  // stands for what could not be read, and is left out of what is shown elsewhere
+		0xfffd:  // stands for unreadable bytes, and is left out of text that is shown elsewhere
 		return true
 	}
 	return false

@@ -74,7 +74,8 @@ func (p Peer) Inside() bool {
 	return p.inside()
 }
 
-// Proof returns what has proven who the peer is, for [host.Conn.Prove]; nil: the connection itself.
+// Proof returns the proof of the peer's identity, for [host.Conn.Prove]; nil: the connection
+// itself.
 func (p Peer) Proof() host.Proof { return p.proof }
 
 // Source returns where the peer comes from, for the audit log.

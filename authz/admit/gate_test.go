@@ -127,7 +127,7 @@ func TestABurstOfStartupsIsBoundedAndPasses(t *testing.T) {
 	}
 }
 
-// Strangers who stop at one stage of the handshake cost nobody who is at another.
+// Strangers that stop at one stage of the handshake take no room at the other stages.
 func TestWhoGetsOnIsNotDroppedForThoseWhoStop(t *testing.T) {
 	t.Parallel()
 	for crowded := silent; crowded < stages; crowded++ {
@@ -365,8 +365,8 @@ func TestWhoIsHeldIsNotDropped(t *testing.T) {
 	}
 }
 
-// Of those who have done nothing for as long, who waits for a turn is dropped last, and then the one
-// that has come last.
+// Among peers that have been silent equally long, one that waits for a turn is dropped last, and of
+// these the newest.
 func TestWhoWaitsForATurnIsDroppedLast(t *testing.T) {
 	t.Parallel()
 	g, now := newTestGate(func(c *GateOptions) { c.Startups, c.Burst = Startups{4, 100, 4}, 1 })

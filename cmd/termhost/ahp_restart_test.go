@@ -217,8 +217,8 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 	}
 }
 
-// TestAReloadedHostHandsOn: a host that has read another configuration still gives the next one
-// what a terminal has shown, and what its clients have seen.
+// TestAReloadedHostHandsOn: a host that has read another configuration still gives the next one a
+// terminal's output, and its clients' places in it.
 func TestAReloadedHostHandsOn(t *testing.T) {
 	t.Parallel()
 	start, state, do := keptHost(t, "\nterminal.persist = false\n") // the keeper has all there is

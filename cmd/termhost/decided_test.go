@@ -17,7 +17,7 @@ import (
 	"termhost/ptypool/smalldisk"
 )
 
-// decided is what listings say of what people have decided.
+// decided are people's decisions, as listings show them.
 type decided struct {
 	Name, GuardedWhy string
 	Guarded          bool
@@ -43,7 +43,7 @@ func decidedOf(t *testing.T, do verbRunner) map[string]decided {
 func TestWhatPeopleDecideOnAFullDiskOutlivesTheHost(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, "4m")
-	// The host's user, who makes the terminals, is not the person who takes a keyboard by ssh.
+	// The host's user makes the terminals; another person takes a keyboard by ssh.
 	start, _, do := keptHost(t, fmt.Sprintf("\nstate_dir = %q\npeople.me = \"another\"\n", disk))
 	h := start()
 	for _, name := range []string{"on", "off", "renamed", "agents"} {

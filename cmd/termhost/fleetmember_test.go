@@ -129,7 +129,7 @@ func TestAHostTriesAgainToGetIntoItsFleet(t *testing.T) {
 	}
 }
 
-// Of what [fleet] doors says, what cannot count is told.
+// An entry of [fleet] doors without effect is told.
 func TestDoorsThatAreNoneAreTold(t *testing.T) {
 	w, _ := newFleet(t, "fleet.doors = { box = \"admin\", bix = \"observer\" }")
 	box := w.host("box", "fleet.doors = { home = \"admin\", box = \"observer\" }")

@@ -12,8 +12,8 @@ import (
 	"termhost/ahp/hosttest"
 )
 
-// A host that does not understand a line, or a fleet, of a later termhost says which formats there
-// are, what it runs itself, and what to do. The line stays good.
+// A host that does not understand a line, or a fleet, of a later termhost names both formats and
+// its own version, and a way on. The line stays good.
 func TestJoiningAFleetOfALaterFormatSaysWhatToDo(t *testing.T) {
 	w, home := newFleet(t, "")
 	box := w.host("box", "")

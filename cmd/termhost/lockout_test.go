@@ -236,8 +236,8 @@ func healthy(c net.Conn) error {
 	return nil
 }
 
-// An observer, an operator, an agent and people without a key, who all take what they get, keep
-// nobody else out.
+// However much an observer, an operator, an agent and people without a key take, they keep nobody
+// else out.
 func TestNobodyIsLockedOut(t *testing.T) {
 	t.Parallel()
 	const most = 64

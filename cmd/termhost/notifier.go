@@ -15,7 +15,7 @@ import (
 // notifiedName is the file in the state folder with what people have been notified of.
 const notifiedName = "notified.json"
 
-// startNotifier begins to tell people who are away what wants them.
+// startNotifier begins to notify people that are away.
 func (s *server) startNotifier() {
 	changes, end := s.host.UnseenChanges()
 	hostname, _ := os.Hostname() // "": it has none

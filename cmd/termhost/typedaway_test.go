@@ -107,8 +107,8 @@ var touching = func() string {
 	return b.String()
 }()
 
-// typingAway is a person who types into a kept terminal, whose program writes what it reads into a
-// file.
+// typingAway is a person at the keyboard of a kept terminal. The program there writes its input
+// into a file.
 type typingAway struct {
 	*homeShell
 	start  func() *bench.Host
@@ -250,7 +250,7 @@ func (a *typingAway) typesWhile(steps []func(*typingAway)) (typed string, fast b
 	return typed + "\r", fast && time.Since(last) < typingPause/2
 }
 
-// lostFrom checks what the program has read of a line, and what the user is shown of it.
+// lostFrom compares the part of a line that the program has read with the notice to the user.
 func (a *typingAway) lostFrom(before, typed string) {
 	a.t.Helper()
 	shown := a.sees(`termhost: (?:perhaps )?not typed: ([^\n]*)\n(?s:.*)home> $`)[1]

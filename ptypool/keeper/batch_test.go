@@ -106,7 +106,7 @@ var steps = []string{
 }
 
 // FuzzAHostMayBeKilledAtAnyMoment has a host do a step for each byte, and then die, in the last
-// step. The log, and what is salvaged, are what was printed.
+// step. Log and salvage together hold exactly the printed bytes.
 func FuzzAHostMayBeKilledAtAnyMoment(f *testing.F) {
 	for _, s := range steps {
 		f.Add(s, uint16(7))

@@ -209,9 +209,9 @@ const (
 	answerCut                     // what may be the beginning of one
 )
 
-// next returns the length of what p begins with, and what that is. The first skip bytes of p were
-// passed on as a key, so that what follows is keys but for what is in answers alone. stale: they
-// were a while ago.
+// next returns the length and the kind of p's first item. The first skip bytes of p were passed on
+// as a key, so that the rest counts as keys unless it can only be an answer. stale: that was a
+// while ago.
 func (a *Answers) next(p []byte, skip int, stale bool) (n int, is answerKind) {
 	switch {
 	case a.swallows:

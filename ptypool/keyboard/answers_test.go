@@ -19,7 +19,7 @@ var queryAnswers = []string{
 	"\x1b[?5u", "\x1b[>4;2m", "\x1b[?1;0;256S", "\x1b[2;1;1;128;128;1;0x",
 }
 
-// typedThings are what is typed, or what a terminal sends that programs want.
+// typedThings are keys, and reports of a terminal that belong to the program.
 var typedThings = []string{
 	"a", "\r", "\x03", "é", "漢", "\x1b", "\x1b[A", "\x1bOA", "\x1b[1;5C", "\x1b[3~", "\x1b[Z", "\x1bx", "\x1b\x1b",
 	"\x1b[97;5u", "\x1b[97;1:3u", "\x1b[27;5;92~", "\x1b[1;2R", "\x1b[1;16R", "\x1b[1;1:3R", "\x1b[R", "\x1b[[A", "\x1b[n", "\x1b[t",

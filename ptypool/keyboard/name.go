@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrUnknown is what Parse returns for an unknown name. It tells a person what names there are.
+// ErrUnknown is Parse's error for an unknown name. Its text lists the names.
 var ErrUnknown = errors.New("unknown key; a key is one character, or enter, tab, esc, space, " +
 	"backspace, up, home, pageup, delete, f1, kp-5 and the like, " +
 	"after any of ctrl-, alt- and shift-")

@@ -92,7 +92,7 @@ func (s *Sealer) matchPrefix(p []byte) []byte {
 	return p[1:]
 }
 
-// mask masks the next byte if it belongs to what may be a secret, and returns what of p is left.
+// mask masks the next byte if it may be a part of the secret, and returns the rest of p.
 func (s *Sealer) mask(p []byte) []byte {
 	if !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", rune(p[0])) {
 		s.at = 0

@@ -115,8 +115,8 @@ func hls(hue, lightness, saturation int) color.Color {
 	return color.NRGBA{part(red + 120), part(red), part(red - 120), 0xff}
 }
 
-// sixelSize returns a picture's size in pixels: what its raster attributes say, or what is drawn if
-// that is more.
+// sixelSize returns a picture's size in pixels: the larger of its raster attributes and its drawn
+// extent.
 func sixelSize(data []byte) (width, height int) {
 	s := sixels{in: data}
 	s.walk(func(w, h int) { width, height = max(width, w), max(height, h) },

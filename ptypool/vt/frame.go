@@ -49,8 +49,8 @@ func (s *Screen) EndFrame() {
 	s.model.modes.set(modeSync, false)
 }
 
-// shown returns what the screen shows: all that was drawn, or what was before the frame that is
-// being drawn.
+// shown returns the visible state: the present one or, while a frame is being drawn, the one before
+// it.
 func (s *Screen) shown() *model {
 	if s.frame.before != nil {
 		return s.frame.before

@@ -15,9 +15,9 @@ type cursor struct {
 // powerUpCursor is the cursor of a new terminal. It is never changed.
 var powerUpCursor = cursor{charsets: [4]byte{'B', 'B', 'B', 'B'}}
 
-// model is what the program has drawn, and everything that decides what it draws next: the two
-// grids, the cursor, the modes and the scrollback. It knows nothing of partial sequences, viewers
-// or answers.
+// model is the program's drawing, and all state on which further drawing depends: the two grids,
+// the cursor, the modes and the scrollback. It knows nothing of partial sequences, viewers or
+// answers.
 type model struct {
 	main, alt grid
 	grid      *grid  // the one shown

@@ -68,8 +68,8 @@ func (o *output) removed() {
 	}
 }
 
-// retracted cancels a sequence of which viewers have got the beginning, if they have (given), and
-// separates what follows from what was before it.
+// retracted separates the next output from the last. If viewers were given the beginning of a
+// sequence (given), it cancels that.
 func (o *output) retracted(given bool) {
 	if given {
 		o.data(canceled)

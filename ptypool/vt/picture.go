@@ -110,11 +110,11 @@ type Covered struct {
 }
 
 // AppendOver appends a sequence that makes a viewer's terminal, whose window has cols by rows
-// cells, show this screen, and has p be what it shows: only what differs from p is drawn, which may
-// be nothing. A larger window shows the screen in its top left corner, a smaller one a part with
-// the cursor. Rows that are covered are not drawn: the caller draws something else there. All else
-// is as by AppendRedraw, but the terminal is not in the program's state: call that before Data
-// follows.
+// cells, show this screen, and updates p, the window's present content: only differences from p are
+// drawn, perhaps none. A larger window shows the screen in its top left corner, a smaller one a
+// part with the cursor. Rows that are covered are not drawn: the caller draws something else there.
+// All else is as by AppendRedraw, but the terminal is not in the program's state: call that before
+// Data follows.
 //
 // The terminal goes to the alternate screen and leaves it only as the program does. See NeedsMain.
 // The rows below the window are not drawn, and stay unless p has Lifted.

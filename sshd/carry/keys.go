@@ -92,7 +92,7 @@ func (k *keys) silenceLocked(is bool) {
 // takes nothing must not keep the keys from being read that leave it. It returns false if p is
 // refused, because what was typed before still waits.
 func (k *keys) send(s *session, p []byte) bool {
-	own := s.message(p) // with what is known now, and not when what was typed before is taken
+	own := s.message(p) // with the knowledge of now, before the earlier keys are taken
 	if !k.sent() {
 		return false
 	}

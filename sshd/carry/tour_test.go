@@ -192,8 +192,8 @@ func TestTheListIsThatOfThePersonsHost(t *testing.T) {
 		"two": "two-antbee"})
 }
 
-// Who looks at the list and leaves it sees what they saw, on the connection that they had: what
-// Tab goes back to, and whose keyboard they have taken, stays.
+// A look at the list leads back to the same screen on the same connection: Tab's way back and a
+// taken keyboard stay.
 func TestALookAtTheListKeepsThePlace(t *testing.T) {
 	w, home, boxes := newTown(t, "box1")
 	home.makes("box1", "one", "one-")

@@ -130,7 +130,7 @@ func (w *town) open(name string) *box {
 	authority := hosttest.Authority(w.t, keys.Options{Home: dir, StateDir: dir})
 	b.host = hosttest.New(w.t, func(c *host.Config) {
 		c.Env, c.StateDir, c.Authority = map[string]string{"HOME": dir}, dir, authority
-		c.NoLookout = true // what wants somebody is what a test says
+		c.NoLookout = true // a test itself says which terminals want somebody
 	})
 	b.files = authority
 	b.join(authority)

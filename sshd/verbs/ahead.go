@@ -108,9 +108,9 @@ func NotTyped(why string, keys int) string {
 	return fmt.Sprintf("%s; not typed: %d keys", why, keys)
 }
 
-// hold has what is typed from now on, and what was and is not read yet, wait until settle is
-// called. cancel is called if the person does not wait; nil: that takes no time. Nothing is read
-// from the leg meanwhile.
+// hold keeps all keys that are not read yet, and those to come, until settle is called. cancel is
+// called if the person does not wait; nil: that takes no time. Nothing is read from the leg
+// meanwhile.
 func (l *leg) hold(prefix byte, cancel func()) *ahead {
 	r := l.relay
 	r.mu.Lock()

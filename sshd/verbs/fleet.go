@@ -30,8 +30,8 @@ type Fleet interface {
 	Output(ctx context.Context, c Caller, host, line string) ([]byte, error)
 }
 
-// Arrival is what a viewer on another host is told of a person who comes from another terminal.
-// See [viewer.Options].
+// Arrival tells a viewer on another host about a person that comes from another terminal. See
+// [viewer.Options].
 type Arrival struct {
 	Text   string
 	Away   bool

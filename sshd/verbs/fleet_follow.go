@@ -15,8 +15,8 @@ import (
 const (
 	// followPause is the least time between two lists of all hosts.
 	followPause = time.Second
-	// listLife is how old what hosts have listed becomes for somebody who looks at a list, and
-	// countLife for somebody who is told how many want them: nearly all of that is an event.
+	// listLife is the age at which the hosts' lists are renewed for a person at a list, and
+	// countLife for the number of terminals that want a person: nearly all of that is an event.
 	listLife  = 5 * time.Second
 	countLife = 30 * time.Second
 	// followShare is how much of the time hosts may be busy with lists, as a fraction.

@@ -72,8 +72,8 @@ func (v *invocation) stillHas(host string) bool {
 		func(h FleetHost) bool { return h.Name == host })
 }
 
-// afterLoss returns what becomes of what the verb was about on a host that was lost, and the
-// command that goes on. A verb that has perhaps been carried out there is not to be repeated.
+// afterLoss returns, for a host that was lost, the fate of the verb's object there and the command
+// that goes on. A verb that has perhaps been carried out there is not to be repeated.
 func (v *invocation) afterLoss(on string) (becomes, next string) {
 	becomes = "; its terminals go on unless its machine has stopped"
 	next = v.told("ssh HOST ls " + on)

@@ -106,7 +106,7 @@ type invocation struct {
 	died    ptypool.ExitStatus // how a command ended that ran as under sshd; zero: none did
 }
 
-// Exit is what a peer is told of the end of what it has run.
+// Exit tells a peer how its command has ended.
 type Exit struct {
 	Status int // 0 to 255
 	// Signal ended a command that ran as under sshd, and counts instead of the Status; 0: none did.
@@ -114,8 +114,8 @@ type Exit struct {
 	Core   bool // it has left a core dump
 }
 
-// exit returns what the peer is told when a verb, or what else has run, ends with a status. Verbs
-// say 128+n for signal n, as shells do.
+// exit returns the Exit of a verb, or another command, that ends with a status. Verbs say 128+n for
+// signal n, as shells do.
 func (v *invocation) exit(status int) Exit {
 	return Exit{Status: status, Signal: v.died.Signal, Core: v.died.Core}
 }

@@ -99,7 +99,7 @@ func TestHelpOfEveryVerbFitsIntoAWindow(t *testing.T) {
 	}
 }
 
-// Package authz decides who may; the table only says what it decides.
+// Package authz decides; the table only repeats its decisions.
 func TestTheTableTellsWhoMay(t *testing.T) {
 	who := map[string][]string{}
 	for _, c := range table() {

@@ -11,7 +11,7 @@ import (
 	"termhost/sshd/viewer"
 )
 
-// nextTime bounds how long hosts may take to say what wants somebody who waits for that.
+// nextTime bounds the time for hosts to name the terminals that want a waiting person.
 const nextTime = time.Second
 
 // viewed is the tour of a viewer of this host's terminals.
@@ -46,7 +46,8 @@ func (w *viewed) Next() (next viewer.WantedElsewhere, ok bool) {
 	return longest(list), true
 }
 
-// longest returns what has wanted its person longest, first of what they have not gone to since.
+// longest returns the terminal that has wanted its person longest; those not visited since come
+// first.
 func longest(list []viewer.WantedElsewhere) viewer.WantedElsewhere {
 	return slices.MinFunc(list, func(a, b viewer.WantedElsewhere) int {
 		if n := a.Gone.Compare(b.Gone); n != 0 {
@@ -94,7 +95,7 @@ func (t *tour) wantedHere() (list []viewer.WantedElsewhere) {
 	return list
 }
 
-// maxWants bounds what another host's program says of what it wants, in bytes.
+// maxWants bounds the question of another host's program, in bytes.
 const maxWants = 200
 
 // wantsText says what a terminal of another host wants, by that host's account.

@@ -102,7 +102,7 @@ func eventJSON(e *host.Event) []byte {
 	return text
 }
 
-// eventLine formats an event for people: when, the terminal, what, who, and details.
+// eventLine formats an event for people: time, terminal, kind, persons and details.
 func (c *Caller) eventLine(e *host.Event) []byte {
 	line := []string{e.Time.Format(time.RFC3339)}
 	if e.Terminal != "" {

@@ -9,7 +9,7 @@ import (
 	"termhost/sshd/wording"
 )
 
-// defineWho lists who watches a terminal, or who watches which.
+// defineWho lists a terminal's viewers, or all viewers with their terminals.
 func defineWho(fs *flag.FlagSet) func(*invocation) int {
 	asJSON := fs.Bool("json", false, "print a JSON array")
 	return func(v *invocation) int {

@@ -10,8 +10,7 @@ import (
 	"termhost/ahp/host"
 )
 
-// watching is one who watches a terminal, of all terminals; its JSON is an element of `who --json`
-// without a NAME.
+// watching is a viewer with the terminal; its JSON is an element of `who --json` without a NAME.
 type watching struct {
 	Host     string `json:"host,omitempty"` // "": there is one only
 	Terminal string `json:"terminal"`       // its NAME
@@ -80,8 +79,8 @@ func (v *invocation) watchedHere() ([]watching, error) {
 	return list, nil
 }
 
-// watchedEverywhere adds who watches on the other hosts, in their order, with what there is to say
-// of hosts that do not tell.
+// watchedEverywhere adds the viewers on the other hosts, in the hosts' order, with a note on each
+// host that does not tell.
 func (v *invocation) watchedEverywhere(own []watching) (list []watching, notes []string) {
 	others, self := v.others(), v.self()
 	if len(others) == 0 {
@@ -103,7 +102,7 @@ func (v *invocation) watchedEverywhere(own []watching) (list []watching, notes [
 		slices.DeleteFunc(complaints, func(text string) bool { return text == "" })
 }
 
-// watchedOn returns who watches on another host, and what there is to say if it does not tell.
+// watchedOn returns another host's viewers, or a note if it does not tell.
 func (v *invocation) watchedOn(ctx context.Context, h FleetHost) (list []watching, note string) {
 	if !h.Reachable {
 		return nil, h.unreachable()

@@ -70,7 +70,7 @@ type stage interface {
 	end(dialog) // removes it
 }
 
-// ask shows what the viewer's person has to decide, and removes what is decided. The loop calls it.
+// ask shows the questions for the viewer's person, and removes the decided ones. The loop calls it.
 func (w *viewer) ask() {
 	if !w.draws {
 		return

@@ -31,7 +31,8 @@ func (d *approval) pauseLeft() time.Duration {
 	return d.typing.pauseLeft(d.now())
 }
 
-// offered returns what keys do now: what the screen says, unless that is out of date. d.mu is held.
+// offered returns the present meaning of keys: the one on the screen, unless that is out of date.
+// d.mu is held.
 func (d *approval) offered() offer {
 	now := d.now()
 	switch {

@@ -1,7 +1,6 @@
 // Package viewer shows a terminal of the host, or a recording, on a peer's own terminal: it writes
-// what the program writes, draws overlays, and passes on what is typed. It implements the keys
-// behind the prefix key, the list of terminals, and the dialog in which a person approves what an
-// agent types.
+// the program's output, draws overlays, and passes keys on. It implements the keys behind the
+// prefix key, the list of terminals, and the dialog for an agent's input.
 //
 // [Attach] shows a terminal, [Replay] plays a recording, [Top] shows the list of terminals in a
 // window of its own, and [Read] what one has printed. Each runs until the program, the person or

@@ -23,8 +23,9 @@ type Elsewhere interface {
 	Gone() map[*host.Terminal]time.Time
 	// Shown is told which terminal of this host is shown from now on.
 	Shown(t *host.Terminal)
-	// Unread takes back the end of what was read from the IO, before Go is called or what Back has
-	// returned. If the error is not nil, that has dropped what was typed for the other terminal.
+	// Unread takes back the end of the IO's input. It is called before Go, and before the function
+	// that Back has returned; if that one's error is not nil, the keys for the other terminal have
+	// been dropped.
 	Unread(p []byte)
 }
 

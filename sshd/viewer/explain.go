@@ -10,8 +10,8 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// Explain returns the text of an error for people: a refusal says who has the keyboard and what
-// to do, and no error names a package. prefix is as in [Session].
+// Explain returns the text of an error for people: a refusal names the holder of the keyboard and a
+// way on, and no error names a package. prefix is as in [Session].
 func Explain(err error, prefix byte) string {
 	var held *host.HeldError
 	switch {

@@ -92,8 +92,8 @@ func (l *inputLoop) take(p []byte, end bool) (leaving bool) {
 	return end || l.leaving
 }
 
-// keys passes on what is typed, without the answers in p, and makes sure that what is held back is
-// typed in time.
+// keys passes on the keys in p, without the answers, and has those that are held back typed in
+// time.
 func (l *inputLoop) keys(p []byte) {
 	if !l.w.draws { // its terminal was asked nothing, and there is no prefix
 		l.Typed(p)

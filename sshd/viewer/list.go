@@ -107,8 +107,8 @@ type Others interface {
 	Follow(ctx context.Context, news func())
 	// Now returns the present row of r's terminal, or why there is none.
 	Now(ctx context.Context, r *Row) (*Row, error)
-	// Do runs a verb on r's host, if r's terminal is still what it was, and returns what that
-	// prints. words are its arguments, as they are.
+	// Do runs a verb on r's host, if r's terminal is still what it was, and returns its output.
+	// words are its arguments, as they are.
 	Do(ctx context.Context, r *Row, words ...string) ([]byte, error)
 }
 

@@ -14,8 +14,8 @@ import (
 	"termhost/sshd/wording"
 )
 
-// pane is what is below a list: what the current terminal has printed last, or the question of an
-// agent that wants to type there. The list's lock guards it.
+// pane is the part below a list: the current terminal's last output, or an agent's question there.
+// The list's lock guards it.
 type pane struct {
 	page, first int // how many items the list shows, and from which on
 	hostWidth   int // of the column of hosts, with the gap behind it; 0: there is none

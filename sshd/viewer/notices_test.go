@@ -44,8 +44,8 @@ func TestABurstOfRefusedKeysIsOneNotice(t *testing.T) {
 	}
 }
 
-// TestWhatAnotherHasDoneSinceIsNotHidden: what a viewer says of its own keys and the notes of the
-// host come by two ways. Two people who type at one moment are told who has the keyboard in the end.
+// TestWhatAnotherHasDoneSinceIsNotHidden: a viewer's own notices and those of the host come by two
+// ways. Two people that type at one moment are told the final holder.
 func TestWhatAnotherHasDoneSinceIsNotHidden(t *testing.T) {
 	h := hosttest.New(t)
 	term, err := hosttest.Create(h, hosttest.Principal("dave", authz.Admin), host.CreateOptions{Line: "exec cat"})

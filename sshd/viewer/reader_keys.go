@@ -50,7 +50,7 @@ func (r *reader) ask(k keyboard.Key) {
 	}
 }
 
-// act does what a key has asked for, and returns what there is to say.
+// act carries out a key's order, and returns a note for the person.
 func (r *reader) act(o *readerOrder) (note string) {
 	if o.look {
 		return r.lookFor(o.text)

@@ -17,7 +17,7 @@ type Recording struct {
 	Player *history.Player
 	Work   *host.Work // of the player
 	Speed  float64    // how many times as fast as it was, from MinSpeed to MaxSpeed
-	// From is what it plays, and Name what the peer calls that: a reader shows its lines.
+	// From is the recording, and Name the peer's name for it: a reader shows its lines.
 	From host.Source
 	Name string
 }

@@ -164,9 +164,9 @@ func (w *viewer) appendNoStatus(dst []byte) []byte {
 	return fmt.Appendf(dst, "\x1b7\x1b[%d;1H\x1b[0m\x1b[2K\x1b8", w.window.Rows+1)
 }
 
-// statusText is what the status line says: NAME and what runs there, and on the right how many
-// terminals want the person, the progress, and who has the keyboard. What has no room is left out,
-// what runs first.
+// statusText is the text of the status line: NAME and program, and on the right the number of
+// terminals that want the person, the progress, and the holder of the keyboard. Where room is
+// short, parts are left out, the program first.
 func (w *viewer) statusText() string {
 	const between = " \u00b7 "
 	info := w.t.Info(w.s.Conn.Principal())
@@ -192,7 +192,7 @@ func (w *viewer) statusText() string {
 // leastAbout is in how many cells something can be said of what runs.
 const leastAbout = 8
 
-// statusParts are what the status line says on the right, what matters most first; "": nothing.
+// statusParts are the parts on the right of the status line, the most important first; "": none.
 func (w *viewer) statusParts(i host.Info) []string {
 	wants := ""
 	if w.att.count > 0 {

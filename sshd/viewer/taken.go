@@ -7,15 +7,14 @@ import (
 	"termhost/ahp/host"
 )
 
-// A host that is killed loses what it has read and not handed over, and what waits in the socket. A
-// peer that counts what it sends, and knows how much of that has been taken, can show its person
-// the rest.
+// A host that is killed loses input that it has not handed over, and that in the socket. A peer
+// that counts its input, and knows how much has been taken, can show its person the rest.
 
 // takenPause is how long after a look the viewer looks again whether a program has taken what was
 // typed. Mostly it takes that at once.
 const takenPause = 100 * time.Millisecond
 
-// taken is what the viewer tells its peer about what is typed.
+// taken tells the viewer's peer how much of its input has been taken.
 type taken struct {
 	tell func(bytes uint64, shown bool) // Session.Taken
 

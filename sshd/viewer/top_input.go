@@ -153,7 +153,7 @@ func (k *topKeys) init(t *top) {
 	k.filter.NoAlt = func() bool { return true } // Escape is a key of its own
 }
 
-// take handles what was typed, and returns what is behind a key that shows a terminal.
+// take handles keys, and returns those behind a key that shows a terminal.
 func (k *topKeys) take(p []byte) (rest []byte) {
 	k.feed(k.answers.Take(p))
 	return k.rest

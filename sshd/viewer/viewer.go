@@ -53,7 +53,7 @@ type viewer struct {
 	// Used by both loops.
 	front    *front  // what lies over the screen, below the overlay
 	typing   typing  // when the person typed what
-	taken    taken   // what the peer knows of what was typed
+	taken    taken   // tells the peer how much of its input was taken
 	answers  answers // of the viewer's terminal
 	notifier notifier
 	lit      atomic.Bool // a notice is shown: see pressed
@@ -244,7 +244,7 @@ func (w *viewer) notes() <-chan host.Note {
 	return w.a.Notes()
 }
 
-// givesWay reports whether a notice that comes now may replace what is shown, and what waits.
+// givesWay reports whether a new notice may replace the one that is shown, and the waiting one.
 func (w *viewer) givesWay() bool {
 	return w.overlay.givesWay() && w.waiting.givesWay() && w.helpAt.IsZero()
 }

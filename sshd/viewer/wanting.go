@@ -91,7 +91,7 @@ func Corner(n int, w Window) []byte {
 	return append(out, overEnd...)
 }
 
-// wants says what a terminal wants, and what its program says of it.
+// wants says why a terminal wants a person, with its program's own words.
 func (s *Session) wants(x host.Wanted) string { return Wants(s.called(x.Terminal), x) }
 
 // Wants is what a viewer says of a terminal of that name that wants its person. x need not have the

@@ -1,5 +1,5 @@
-// Package wire has what termhost's SSH server and its own client say to each other beyond what SSH
-// and OpenSSH define. The client is cmd/termhost/local.
+// Package wire has the messages between termhost's SSH server and its own client that neither SSH
+// nor OpenSSH defines. The client is cmd/termhost/local.
 package wire
 
 // InputTaken is the name of a channel request by which the client asks how much of the channel's
@@ -38,7 +38,7 @@ type Shows struct {
 // so, too; of that only the Text counts.
 const Arrives = "arrives@termhost"
 
-// Arrival is what a viewer is told of a person who comes from another terminal, as
+// Arrival tells a viewer about a person that comes from another terminal, as
 // golang.org/x/crypto/ssh marshals it.
 type Arrival struct {
 	Text string // why, in words for them

@@ -102,7 +102,7 @@ func Title(i host.Info) string {
 	return i.Title
 }
 
-// Says returns what a terminal's program says: what it asks, also with how it stands; "": nothing.
+// Says returns the words of a terminal's program: its question, also with its status; "": none.
 func Says(i host.Info) string {
 	asks := i.Waiting == host.WaitingInput || i.Waiting == host.WaitingSecret
 	s := i.Status

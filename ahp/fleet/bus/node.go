@@ -33,7 +33,7 @@ var (
 	ErrTooLarge = errors.New("bus: the message is too large")
 )
 
-// Handlers are what a Node does with what comes. nil ones ignore, or refuse.
+// Handlers handle a Node's messages. nil ones ignore, or refuse.
 type Handlers struct {
 	// Announced takes an announcement of a host in Hears (nil: of any host), the Node's own too if
 	// it is one of them. It does not block, and does not keep p.

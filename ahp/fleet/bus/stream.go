@@ -306,7 +306,7 @@ func (s *Stream) arrived(f frame) {
 	}
 }
 
-// acknowledged takes what the peer says of what it has.
+// acknowledged takes the peer's acknowledgement.
 func (s *Stream) acknowledged(f frame) {
 	s.mu.Lock()
 	s.met = true

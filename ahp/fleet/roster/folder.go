@@ -244,7 +244,7 @@ func (f Folder) Enter(m Membership, key nkeys.KeyPair, signed []byte) error {
 	return err
 }
 
-// Leave deletes what the host knows of its fleet: first what says that it is in one.
+// Leave deletes the host's files of its fleet, the proof of membership first.
 func (f Folder) Leave() error {
 	if err := os.Remove(f.path(membershipFile)); err != nil {
 		return err

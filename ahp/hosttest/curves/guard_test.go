@@ -38,8 +38,8 @@ func (c *counter) StopTimer() {
 	c.bytes += int(now.TotalAlloc - c.begun.TotalAlloc)
 }
 
-// costs returns what each operation costs in a world: the least of so many times, because what
-// comes in between, such as a collection of garbage or the list that is due, only adds to it.
+// costs returns what each operation costs in a world: the least of so many times, because other
+// work in between, such as a collection of garbage or the list that is due, only adds to it.
 func costs(t *testing.T, sz size, times int) map[string]cost {
 	t.Helper()
 	// What is kept on disk would take longest.

@@ -39,7 +39,7 @@ type world struct {
 	peer  *host.Conn      // of AHP, without a wire
 	share []*host.Share   // the terminals; the first one has the scrollback
 	links []*link         // the subscribers
-	left  *sync.WaitGroup // counts what the subscribers have yet to be sent of what was appended
+	left  *sync.WaitGroup // counts the appended bytes that the subscribers have yet to be sent
 	asker *link           // a peer that asks for things and follows all terminals but the first
 
 	// Of clients that have left: the serverSeq that "early" saw last, before the first terminal

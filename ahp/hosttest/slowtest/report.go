@@ -14,8 +14,9 @@ import (
 // Tests runs the tests of a package, as [testing.M] does.
 type Tests interface{ Run() int }
 
-// Reporting returns what runs the tests m and then tells the reader of a plain `go test ./...` what
-// was left out and why: the go command shows nothing of a package that passes. It is for TestMain.
+// Reporting returns a Tests that runs m and then tells the reader of a plain `go test ./...` which
+// tests were left out and why: the go command shows nothing of a package that passes. It is for
+// TestMain.
 func Reporting(m Tests) Tests { return reporting{m} }
 
 type reporting struct{ tests Tests }

@@ -37,7 +37,7 @@ type event struct {
 	Elapsed                       float64 // seconds
 }
 
-// test is what is known of one test, or of what a package prints outside of its tests.
+// test is the record of one test, or of a package's output outside of its tests.
 type test struct {
 	pkg, name      string
 	output         []string // of the run now

@@ -1,9 +1,9 @@
 // Package relay carries AHP from a host to the others of its fleet.
 //
 // A terminal has one owner, the host that it runs on. A host to which a client has connected, a
-// door, shows the client the terminals of all hosts, and passes on what the client asks of another
-// one's. The owner answers as if the client had connected to it: it decides who may do what, in
-// which order, and what a slow reader misses. A door keeps no terminal's state.
+// door, shows the client the terminals of all hosts, and passes on the client's requests to another
+// one's. The owner answers as if the client had connected to it: it decides about permissions,
+// order, and a slow reader's omissions. A door keeps no terminal's state.
 //
 // # Names
 //

@@ -10,7 +10,8 @@ import (
 	"termhost/ahp/host"
 )
 
-// looked is what the client's person looks at on a host, and what wants them there.
+// looked are the terminals of a host that the client's person looks at, and those that want the
+// person.
 type looked struct {
 	on  bool     // the host is told
 	at  []string // by the host's URIs
@@ -86,7 +87,8 @@ func (r *remote) look(at []string) {
 	r.tellWriter()
 }
 
-// lookAnewLocked has a new link be told what is looked at. What it tells replaces what was told.
+// lookAnewLocked has a new link be told the person's looks. The link's answer replaces the last
+// one.
 func (r *remote) lookAnewLocked() { r.looked.due, r.looked.groups = r.looked.on, nil }
 
 // appendLookingLocked appends what the link is to be told.

@@ -169,7 +169,7 @@ func textSize(quoted []byte) (n int64) {
 	return n
 }
 
-// numbered returns what appends text, a number and what follows.
+// numbered returns a function that appends text, a number and end.
 func numbered(text []byte, end string) func(dst []byte, seq uint64) []byte {
 	return func(dst []byte, seq uint64) []byte {
 		return append(strconv.AppendUint(append(dst, text...), seq, 10), end...)

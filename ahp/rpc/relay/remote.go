@@ -46,7 +46,8 @@ type remote struct {
 	released  chan struct{} // closed when holds is 0 again
 }
 
-// maxHeld bounds what waits for release, in bytes: the owner's window, and what is around output.
+// maxHeld bounds the messages that wait for release, in bytes: the owner's window, and the
+// envelopes of its output.
 const maxHeld = 1 << 20
 
 // outgoing is a message for the owner.

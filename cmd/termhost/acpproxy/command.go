@@ -138,8 +138,8 @@ func (c *creation) disown() {
 	_ = c.p.send(ctx, t, wire.MethodRelease, nil)()
 }
 
-// hostCreate are the params of the host's terminal/create: what the agent asks for, and what only
-// the proxy knows.
+// hostCreate are the params of the host's terminal/create: the agent's request, and the proxy's
+// additions.
 type hostCreate struct {
 	SessionID       string             `json:"sessionId"`
 	Command         string             `json:"command"`

@@ -20,9 +20,9 @@ const (
 )
 
 // family is an agent with what it has started: the processes of its process group, those that were
-// executed with its environment, and what descends from any of them. So it has what a launcher
-// starts in a process session of its own, also when the launcher has been killed. It misses a
-// process that was left behind by its parents and that has cleared its environment.
+// executed with its environment, and the descendants of both. So it includes a launcher's child in
+// a process session of its own, also when the launcher has been killed. It misses a process that
+// was left behind by its parents and that has cleared its environment.
 type family struct {
 	group int    // the process group, whose leader has not been reaped; 0: it is not known yet
 	mark  string // familyVariable with its value, as the environment has it
@@ -63,7 +63,7 @@ func (f family) signal(sig syscall.Signal) int {
 	return len(members)
 }
 
-// end hangs up what is left of the family, and kills what is still there after the grace.
+// end hangs up the remaining family, and after the grace kills the rest.
 func (f family) end() {
 	if f.signal(syscall.SIGHUP) == 0 {
 		return

@@ -78,7 +78,8 @@ type viewer struct {
 // print has the file printed. It returns how long that took, and what the viewer with the fewest
 // bytes got.
 func (a *audience) print() (took time.Duration, least int, err error) {
-	// Of one character, and another one than before: who draws what has changed draws all of it.
+	// Of one character, and another one than before, so that a server that draws changes draws all
+	// of it.
 	word := strings.Repeat(string(rune('A'+a.printed%26)), 5)
 	a.printed++
 	start := time.Now()

@@ -41,8 +41,8 @@ func (how effort) memory() measurement {
 	return m
 }
 
-// idle is what a server has on which nothing happens. All of it stays until the end: what a server
-// has freed it uses again, and takes no more memory for the next.
+// idle are the terminals and connections of a server on which nothing happens. All of them stay
+// until the end: a server uses freed memory again, and would take no more for the next.
 type idle struct {
 	r    *Rival
 	n    int // how many of a kind

@@ -48,9 +48,9 @@ func processes() map[int]process {
 	return all
 }
 
-// servers returns the processes of a server, and not those of the programs that run in it: its
-// first one, and of what descends from that, or has the folder in its command line, what is called
-// by one of the names. sshd serves each connection by other processes, and tmux's server has no
+// servers returns the processes of a server without those of the programs that run in it: its first
+// one and, of its descendants and of the processes with the folder in their command lines, those
+// with one of the names. sshd serves each connection by other processes, and tmux's server has no
 // parent.
 func servers(pid int, dir string, names []string) (list []process) {
 	all := processes()
@@ -175,8 +175,9 @@ func Private(pid int, text string) (most int) {
 	return most
 }
 
-// Share returns how much of the machine's memory a server's processes take, in KiB: pid, and of
-// what descends from it, or has the folder in its command line, what is called by one of the names.
+// Share returns how much of the machine's memory a server's processes take, in KiB: pid and, of its
+// descendants and of the processes with the folder in their command lines, those with one of the
+// names.
 func Share(pid int, dir string, names ...string) (kib float64) {
 	for _, p := range servers(pid, dir, names) {
 		kib += p.share()

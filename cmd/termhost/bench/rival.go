@@ -51,7 +51,7 @@ type neighbours struct {
 	hop   func() (time.Duration, error) // sends the fleet's server something that comes back
 }
 
-// usage is what the processes of a server that run now have used, NaN what the system hides.
+// usage is the use of a server's present processes so far; NaN: the system hides it.
 type usage struct {
 	seconds  float64 // of CPU time
 	switches float64 // from one thread to another

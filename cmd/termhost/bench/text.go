@@ -84,7 +84,7 @@ func writeHeads(w io.Writer, columns []Server) {
 	fmt.Fprintf(w, " |\n|---|%s\n", strings.Repeat("---|", len(columns)))
 }
 
-// servers names what was measured, and what was not there.
+// servers names the measured servers, and the missing ones.
 func (r *Report) servers() string {
 	var names []string
 	for _, t := range r.Tables {

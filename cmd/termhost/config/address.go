@@ -46,9 +46,9 @@ func IsLoopback(listen string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
 }
 
-// checkOrigin returns what is wrong with an entry of http.allowed_origins. It must be what a
-// browser sends: scheme://host[:port] in lower case, without the port if it is the scheme's
-// default one (RFC 6454, section 6.2).
+// checkOrigin checks an entry of http.allowed_origins. It must be as browsers send it:
+// scheme://host[:port] in lower case, without the port if it is the scheme's default one (RFC 6454,
+// section 6.2).
 func checkOrigin(origin string) error {
 	switch {
 	case strings.Contains(origin, "*"):

@@ -41,7 +41,7 @@ type Config struct {
 	Principals  []Principal `toml:"principal"`
 }
 
-// Audit is the [audit] table: where it is kept who came in, did what, or was kept out.
+// Audit is the [audit] table: the place of the record of logins, refusals and deeds.
 type Audit struct {
 	File     string `toml:"file"` // a path, AuditStderr or AuditNone; "": audit.log in StateDir
 	MaxBytes Size   `toml:"max_bytes"`
@@ -155,7 +155,7 @@ type Attach struct {
 	Status string `toml:"status"` // StatusOff or StatusLine
 }
 
-// People is the [people] table: who is who.
+// People is the [people] table: identities.
 type People struct {
 	Me string `toml:"me"` // the person that the host's own user is; "": the only one there is
 }
@@ -184,7 +184,7 @@ const (
 	ExecShell = "shell" // one of them, or else for the shell, as with sshd
 )
 
-// The values of terminal.login: what is shown to somebody who logs in and names nothing.
+// The values of terminal.login: the terminal at a login that names none.
 const (
 	LoginNew  = "new"  // a new terminal
 	LoginLast = "last" // the one that was used last

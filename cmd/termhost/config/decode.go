@@ -39,8 +39,8 @@ func decode(text []byte, c *Config, r *report) bool {
 	return true
 }
 
-// olderKeys gives what an older file says its present key: before login said what a login shows, it
-// said whether shells are login shells, with true or false.
+// olderKeys gives an older file's settings their present keys: login was once true or false, for
+// whether shells are login shells.
 func (r *report) olderKeys(doc map[string]any) {
 	const older, present = "terminal.login", "terminal.login_shell"
 	terminal, _ := doc["terminal"].(map[string]any)

@@ -112,8 +112,8 @@ func (e *echo) giveUp() {
 	}
 }
 
-// heed appends what follows from what e was told since. late: that was too much, and nothing does.
-// e.mu is held.
+// heed carries out all orders since the last time, and appends their drawings. late: there were too
+// many, and none is carried out. e.mu is held.
 func (e *echo) heed(dst []byte) (drawn []byte, late bool) {
 	e.queue.Lock()
 	told, late := e.told, e.late

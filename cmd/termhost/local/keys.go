@@ -161,8 +161,8 @@ func signalOnce(c chan struct{}) {
 	}
 }
 
-// trim removes from sent what the host has taken, and reports whether the host says what it takes.
-// k.mu is held.
+// trim removes from sent the keys that the host has taken, and reports whether the host tells that
+// at all. k.mu is held.
 func (k *typedKeys) trim() bool {
 	bytes, _, known := k.taken.latest()
 	if !known || !k.drops {
@@ -261,8 +261,8 @@ func (k *typedKeys) missing() []byte {
 // maxShownLost is how much of what is lost is shown, in cells: some lines.
 const maxShownLost = 400
 
-// notTyped returns what the user is told about what is lost; "": nothing is. It waits for the last
-// that the host has said, so the connection must have ended.
+// notTyped returns the notice about lost keys; "": there are none. It waits for the host's last
+// word, so the connection must have ended.
 func (k *typedKeys) notTyped() string {
 	<-k.taken.ended
 	k.mu.Lock()

@@ -13,7 +13,7 @@ const interruptKey = 0x03 // ^C
 type leaving struct {
 	filter keyboard.Filter
 	found  bool
-	keys   int // how many bytes of what was typed, up to its end, are those keys and what followed
+	keys   int // the length of those keys and all behind them, in bytes
 }
 
 func newLeaving(prefix byte) *leaving {

@@ -8,9 +8,8 @@ import (
 	"termhost/sshd/wire"
 )
 
-// taken is what the host says of a terminal that it shows: how much of what is typed there has been
-// taken, and which terminal it is. Before the first command that asks for that, [wire.InputTaken],
-// it says nothing.
+// taken is the host's word on the terminal that it shows: its identity, and how much of its input
+// has been taken. Before the first command that asks for that, [wire.InputTaken], it says nothing.
 type taken struct {
 	ended chan struct{} // closed when the connection has ended, and all that came is in here
 	came  chan struct{} // closed when a terminal is shown

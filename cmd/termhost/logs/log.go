@@ -1,6 +1,6 @@
-// Package logs makes the host's two logs: the one on stderr, of how the host is doing, and the
-// audit log, of who came in, did what, or was kept out. Neither holds what is typed or printed in
-// terminals, secrets of tokens, or values of environment variables.
+// Package logs makes the host's two logs: the one on stderr, about the host's health, and the audit
+// log, of logins, refusals and deeds. Neither holds input or output of terminals, secrets of
+// tokens, or values of environment variables.
 //
 // Both sum up what repeats: of records that are alike, one is written at once and then one a second
 // at most, or one a minute for what strangers can bring about, with a count. So nobody fills a disk

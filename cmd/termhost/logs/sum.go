@@ -43,10 +43,10 @@ type summing struct {
 	what   likeness
 }
 
-// likeness is what is alike in records that are summed up: all of them, or, if there is a reason
-// why something was refused, the message, what was asked for, of which terminal, and who did it, or
-// else the peer's address without its port. A peer has a say in reasons, and would make each of
-// them another.
+// likeness is the part that is equal in records that are summed up: the whole record or, of a
+// refusal with a reason, the message, the request, the terminal, and the principal or else the
+// peer's address without its port. A peer has a say in reasons, and would make each of them
+// another.
 type likeness struct {
 	attrs  string
 	about  string // the verb and the terminal
@@ -198,7 +198,7 @@ func (c *counts) flush() {
 	c.write(time.Now().Add(ages))
 }
 
-// write writes what was counted and is due at now, and forgets what has not repeated.
+// write writes the counts that are due at now, and forgets records that have not repeated.
 func (c *counts) write(now time.Time) {
 	var due []*repeated
 	c.mu.Lock()

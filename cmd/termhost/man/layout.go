@@ -13,8 +13,8 @@ type Style int
 const (
 	// Plain shows nothing as bold.
 	Plain Style = iota
-	// Overstrike writes bold characters twice, with a backspace between. All pagers know it, and
-	// what knows nothing of it shows the characters once: less(1), more(1), and what man(1) does.
+	// Overstrike writes bold characters twice, with a backspace between. All pagers know it, such
+	// as less(1) and more(1), and other programs show the characters once. man(1) does the same.
 	Overstrike
 	// SGR switches bold on and off as terminals know it (ECMA-48, SGR 1 and 0).
 	SGR
@@ -26,7 +26,7 @@ const (
 	boldOff = '\x0f'
 )
 
-// The indents of a text, in cells: of what is not a heading, and of what explains a word.
+// The indents of a text, in cells: of text below a heading, and of the explanation of a word.
 const (
 	textIndent = 4
 	hangIndent = 8
@@ -48,7 +48,7 @@ func emphasized(text string) string { return string(boldOn) + text + string(bold
 // blanks returns an indent.
 func blanks(n int) string { return strings.Repeat(" ", n) }
 
-// gap separates what follows from what is above, unless that is a heading, by one blank line.
+// gap adds one blank line, unless a heading is above.
 func (l *layout) gap() {
 	if s := l.out.String(); s != "" && !l.headed && !strings.HasSuffix(s, "\n\n") {
 		l.out.WriteByte('\n')

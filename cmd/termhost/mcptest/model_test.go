@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// turn is what a model is asked: what to do after so many calls of tools.
+// turn is a request to a model after so many calls of tools.
 type turn struct {
 	number  int      // of calls so far
 	results []string // of the calls, as the client shows them to its model

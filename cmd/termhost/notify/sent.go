@@ -29,7 +29,8 @@ const (
 // sent is what one target has been told: the reason that was sent last, by terminal and person.
 type sent map[string]time.Time
 
-// forget forgets what is not in there and old, and of too much what is not in there.
+// forget forgets entries outside of there that are old or, if there are too many entries, all
+// outside of there.
 func (s sent) forget(there map[string]bool, now time.Time) {
 	maps.DeleteFunc(s, func(key string, at time.Time) bool {
 		return !there[key] && (len(s) > maxSent || now.Sub(at) > sentAge)

@@ -85,8 +85,8 @@ func (p *tab) readable(where string, least float64) {
 	}
 }
 
-// TestEverythingHasANameAndCanBeRead goes through the page's states: everything has a name for
-// those who hear it, and a contrast for those who see it, of WCAG AA, in high contrast AAA.
+// TestEverythingHasANameAndCanBeRead goes through the page's states: everything has a name for a
+// screen reader, and the contrast of WCAG AA, in high contrast AAA.
 func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)

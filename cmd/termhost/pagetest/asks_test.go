@@ -69,7 +69,7 @@ func (s *site) guarded(name string) *guarded {
 	return g
 }
 
-// wants has the agent type, and returns what stops it and what tells what came of it.
+// wants has the agent type, and returns a function that stops it and the outcome's channel.
 func (g *guarded) wants(name, text string) (cancel func(), answer <-chan error) {
 	g.t.Helper()
 	ctx, stop := context.WithCancel(g.t.Context())

@@ -52,7 +52,7 @@ func (a axe) check(p *tab, where string) {
 }
 
 // TestAxeFindsNothingInTheOtherViews goes through what TestEverythingHasANameAndCanBeRead does not
-// show: the empty page, what is asked, what is found, the history, a refusal, a phone's list.
+// show: the empty page, a question, a search, the history, a refusal, a phone's list.
 func TestAxeFindsNothingInTheOtherViews(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)

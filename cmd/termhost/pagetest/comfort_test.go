@@ -15,7 +15,7 @@ import (
 	"termhost/ahp/hosttest/slowtest"
 )
 
-// TestSettingsHoldInThisBrowser changes what the dialog has, and looks at what comes of it.
+// TestSettingsHoldInThisBrowser changes each setting of the dialog, and looks at its effect.
 func TestSettingsHoldInThisBrowser(t *testing.T) {
 	slowtest.Skip(t)
 	onPage(t)

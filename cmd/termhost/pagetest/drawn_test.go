@@ -86,7 +86,7 @@ func TestPicturesAreDrawnOverTheirBoxes(t *testing.T) {
 
 	runs := func(script string) { s.ssh("send", "--enter", "draw", "source", s.file("script", script+"\n")) }
 
-	// With what stands above they move up, and what is written over one takes its place.
+	// They move up with the text above, and text that is written over one takes its place.
 	s.ssh("send", "--enter", "draw", "seq 14")
 	p.draws("draw", drawn{160, 48, 0, -2, 20, 3}, drawn{80, 64, 0, 1, 10, 4}, drawn{80, 64, 0, 5, 6, 3})
 	p.sameAs(s, "draw")

@@ -18,8 +18,7 @@ import (
 )
 
 // npmFiles returns a folder with files of an npm package, whose names there they are given by those
-// that they have in it. Without npm, or what it downloads from, the test is missing; npm keeps what
-// it has downloaded.
+// that they have in it. Without npm or its registry the test is missing; npm keeps its downloads.
 func npmFiles(t *testing.T, pkg, integrity string, files map[string]string) string {
 	t.Helper()
 	slowtest.Programs(t, "npm")

@@ -12,8 +12,8 @@ import (
 	"termhost/ahp/hosttest/slowtest"
 )
 
-// bar is an expression that is true when a terminal's bar says who has the keyboard, and what is
-// beside that.
+// bar is an expression that is true when a terminal's bar names the holder of the keyboard, with
+// this text beside it.
 func bar(who, beside string) string {
 	return fmt.Sprintf(`document.querySelector('.pane .who').innerText === %q && document.querySelector('.pane .keyboard').textContent === %q`, who, beside)
 }

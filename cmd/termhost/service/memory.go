@@ -16,8 +16,7 @@ import (
 const cgroupShare = 2
 
 // SetMemoryLimit sets the limit of Go's garbage collector, in bytes: the configured one or, if that
-// is 0, what GOMEMLIMIT says, which the runtime has read, or the host's share of what its cgroup
-// may have.
+// is 0, GOMEMLIMIT, which the runtime has read, or else the host's share of its cgroup's limit.
 func SetMemoryLimit(configured int64, log *slog.Logger) {
 	limit := configured
 	if limit == 0 && os.Getenv("GOMEMLIMIT") != "" {

@@ -10,9 +10,9 @@ import (
 
 // If somebody attaches to a shared terminal from inside that very terminal, what it shows is sent
 // to the host, comes back, is shown and sent again, without end. To detect this, share adds probes
-// to what it sends: sequences that show nothing. If a probe comes back in what the program prints,
-// and a probe sent in reply comes back too, the program shows the terminal it runs in. A printed
-// log brings back old probes, but never a new one.
+// to its output: sequences that show nothing. If a probe comes back in the program's output, and a
+// probe sent in reply comes back too, the program shows the terminal it runs in. A printed log
+// brings back old probes, but never a new one.
 
 const (
 	// probeReplies is how many probes in a row must come back, each sent after the one before

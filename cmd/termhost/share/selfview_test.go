@@ -26,7 +26,7 @@ type dataOf struct {
 
 func (d *dataOf) Data(p []byte) { d.Write(p) }
 
-// drawn returns what the host sends first to anybody who attaches.
+// drawn returns the host's first output at each attach.
 func drawn() []byte { return vt.New(80, 24, vt.Options{}).AppendRedraw(nil, vt.Redraw{}) }
 
 func TestATerminalThatShowsItselfIsPaused(t *testing.T) {

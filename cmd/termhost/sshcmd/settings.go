@@ -74,7 +74,8 @@ func (t Target) usualKeys(ctx context.Context) (keys []string) {
 	return keys
 }
 
-// explain returns what ssh says of itself with these options. The error has what it says of them.
+// explain returns ssh's account of its settings with these options. The error has its complaint
+// about them.
 func (t Target) explain(ctx context.Context, options []string) ([]byte, error) {
 	argv := slices.Concat(t.program, []string{"-G"}, options, []string{t.Dest})
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)

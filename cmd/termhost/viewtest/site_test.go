@@ -147,7 +147,7 @@ func (s *site) dial(p authz.Principal) *client {
 	return made
 }
 
-// audiences are those who must not read what alice's agent wants to type.
+// audiences are the principals that must not read the input of alice's agent.
 func (s *site) audiences() map[string]authz.Principal {
 	of := func(name string) authz.Reach {
 		t := s.find(name)

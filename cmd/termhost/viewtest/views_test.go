@@ -77,7 +77,7 @@ func TestThoseWhoDecideReadWhatOthersMayNot(t *testing.T) {
 	}
 }
 
-// matrix is what an audience is told, by what it has asked for.
+// matrix has an audience's answers by its questions.
 type matrix struct {
 	s        *site
 	audience string

@@ -8,8 +8,8 @@
 // read. Nothing is stored: there is no JetStream.
 //
 // Each host has a subscription for each connection: bytes that flow fast must not be in the way of
-// what paces them. Their buffers are bounded, and what does not fit is lost, which package bus
-// mends. Before they are full, most is lost of what that host has sent which sends most. A host
-// that hears the announcements of few others has a subscription for each of them, so that the
-// server does not deliver those of all to all.
+// their pacing. Their buffers are bounded, and the excess is lost, which package bus mends. Before
+// they are full, most is lost of what that host has sent which sends most. A host that hears the
+// announcements of few others has a subscription for each of them, so that the server does not
+// deliver those of all to all.
 package natslink

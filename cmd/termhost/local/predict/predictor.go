@@ -83,8 +83,8 @@ func (p *Predictor) Printed(out []byte, now time.Time) (before, after []byte) {
 	return before, p.follow(nil, now)
 }
 
-// Taken tells what the host says of the input: the program was given so many bytes of it, and what
-// is typed next is shown.
+// Taken tells the host's word on the input: the program was given so many bytes of it. shows: the
+// terminal echoes the next ones.
 func (p *Predictor) Taken(dst []byte, given uint64, shows bool, now time.Time) []byte {
 	var newest *key
 	for i := range p.flight {

@@ -147,8 +147,8 @@ func (p *Predictor) shown(x int) rune {
 	return r
 }
 
-// guessed returns what is to be drawn now of what has not arrived. The cursor must be where the
-// first such key has its effect, as with all programs that echo.
+// guessed returns the drawing of the keys that have not arrived. The cursor must be where the first
+// such key has its effect, as with all programs that echo.
 func (p *Predictor) guessed() (g vt.Guess, ok bool) {
 	if !p.known || !p.shows || !p.run.sure || p.when != Always && !p.rtt.slow {
 		return g, false
