@@ -33,6 +33,8 @@ export class Find {
   timer = 0;
   current = 0; // the line that was gone to last
   match = -1; // which of its matches; -1: none
+  named = false; // the text came with the page's address, and is to be gone to wherever it is
+  searched = 0; // how many lines the page had when it was searched last
 
   /**
    * @param {import('./connection.js').Connection} connection
@@ -78,6 +80,7 @@ export class Find {
     if (text) {
       this.field.value = text;
       this.typed();
+      this.named = true;
     }
     this.field.select();
   }
@@ -95,17 +98,21 @@ export class Find {
   typed() {
     clearTimeout(this.timer);
     this.found = null;
+    this.named = false;
     this.match = this.lines.match = -1;
     this.count.textContent = '';
     if (this.lines.shown) this.lines.paint(this.text);
-    else this.view.search.findPrevious(this.text, { ...this.options, incremental: true });
+    else {
+      this.searched = this.drawn;
+      this.view.search.findPrevious(this.text, { ...this.options, incremental: true });
+    }
     if (this.text) this.timer = window.setTimeout(() => this.askSoon(), settle);
   }
 
   /** askSoon asks once there is a connection: a text may come with the page's address. */
   askSoon() {
-    if (this.connection.status === 'ready') return this.tried(this.ask());
     const { text } = this;
+    if (this.connection.status === 'ready') return this.tried(this.ask().then((found) => found && this.lookAgain(text)));
     this.connection.addEventListener('status', () => {
       if (text === this.text && !this.element.hidden && !this.found) this.askSoon();
     }, { once: true });
@@ -135,20 +142,26 @@ export class Find {
     if (this.lines.shown) found.lines = found.lines.map((n) => n + this.lines.total - found.total);
     this.found = found;
     this.tell();
-    if (!this.lines.shown && !this.at()) await this.lookAgain(text);
     return found;
   }
 
   /**
-   * lookAgain goes to what the host has found once the page has drawn it.
+   * lookAgain goes to the last match once the page has drawn all, unless it had when it was searched.
    * @param {string} text
    */
   async lookAgain(text) {
-    await this.view.untilDrawn();
+    if (!this.lines.shown) await this.view.untilDrawn();
     if (text !== this.text || this.lines.shown) return;
-    this.view.search.findPrevious(text, this.options);
+    if (this.searched !== this.drawn || !this.at()) {
+      this.view.screen.term.clearSelection();
+      this.searched = this.drawn;
+      if (!this.view.search.findPrevious(text, this.options) && this.named) await this.go(-1);
+    }
     this.tell();
   }
+
+  /** How many lines the page has. */
+  get drawn() { return this.view.screen.term.buffer.normal.length; }
 
   /** tell says how many matches there are, and which of them the person is at. */
   tell() {
@@ -174,6 +187,7 @@ export class Find {
   /** @param {1 | -1} direction 1: further down */
   async go(direction) {
     if (this.lines.shown) return this.goOn(direction);
+    this.searched = this.drawn;
     if (direction > 0) return this.view.search.findNext(this.text, this.options);
     const before = this.selected();
     if (this.view.search.findPrevious(this.text, this.options) && (before < 0 || this.selected() < before)) return;
