@@ -10,7 +10,7 @@ import (
 type Source struct {
 	ID   string // no other connection ever has it
 	From string // the peer's address
-	Door string // one of Doors
+	Door string // the name of one of Doors
 	// Within is the marker of the terminal that the peer is a process of; "": none, or unknown.
 	Within string
 }

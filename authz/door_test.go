@@ -28,7 +28,17 @@ func TestDoorsAreAllThatHaveAName(t *testing.T) {
 		named = append(named, name)
 		return true
 	})
-	if got := Doors(); !slices.Equal(got, named) {
+	var got []string
+	for _, d := range Doors() {
+		got = append(got, d.Name)
+		if found, ok := DoorNamed(d.Name); !ok || found != d || d.How == "" {
+			t.Errorf("the door %+v is %+v by its name", d, found)
+		}
+	}
+	if !slices.Equal(got, named) {
 		t.Errorf("the doors are %q, and those that have a name %q", got, named)
+	}
+	if d, ok := DoorNamed("window"); ok {
+		t.Errorf("a window is the door %+v", d)
 	}
 }

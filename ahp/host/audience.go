@@ -33,7 +33,7 @@ func audienceOf(p authz.Principal) audience {
 // audience returns the audience at the connection.
 func (c *Conn) audience() audience {
 	a := audienceOf(c.principal)
-	if c.door == DoorMCP {
+	if c.door.Tool {
 		a.held.All = false
 	}
 	return a

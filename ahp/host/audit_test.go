@@ -146,9 +146,9 @@ func TestAnUnknownDoorIsRefused(t *testing.T) {
 			t.Errorf("%q is a door", name)
 		}
 	}
-	for _, name := range authz.Doors() {
-		if c, err := h.Connect(alice, name); err != nil {
-			t.Errorf("%s: %v", name, err)
+	for _, d := range authz.Doors() {
+		if c, err := h.Connect(alice, d.Name); err != nil {
+			t.Errorf("%s: %v", d.Name, err)
 		} else {
 			c.Close()
 		}

@@ -13,7 +13,7 @@ import (
 	"termhost/authz"
 )
 
-// The doors: see [authz.Doors].
+// The names of the doors: see [authz.Doors].
 const (
 	DoorSSH       = authz.DoorSSH
 	DoorSubsystem = authz.DoorSubsystem
@@ -31,7 +31,7 @@ type Conn struct {
 	// Never changed once the connection is used.
 	host      *Host
 	principal authz.Principal
-	door      string
+	door      authz.Door
 	source    authz.Source
 	since     time.Time
 	ctx       context.Context
@@ -96,7 +96,7 @@ func (c *Conn) agent() bool {
 	if c.principal.IsPage() || c.principal.Inside {
 		return c.principal.Inside
 	}
-	return c.door != DoorSSH || c.principal.Token != ""
+	return !c.door.Person || c.principal.Token != ""
 }
 
 // Context returns a context that ends when the connection must be closed. Its cause may be shown to

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"termhost/authz"
@@ -34,10 +33,11 @@ func (h *Host) ConnectFrom(
 // connect is ConnectFrom. become is called when the connection has its place, and may change its
 // principal; Host.mu is held.
 func (h *Host) connect(
-	p authz.Principal, door string, source authz.Source, become func(*Conn),
+	p authz.Principal, name string, source authz.Source, become func(*Conn),
 ) (*Conn, error) {
-	if !slices.Contains(authz.Doors(), door) {
-		return nil, fmt.Errorf("host: %q is no door", door)
+	door, ok := authz.DoorNamed(name)
+	if !ok {
+		return nil, fmt.Errorf("host: %q is no door", name)
 	}
 	now := h.now()
 	if err := p.Valid(now); err != nil {
@@ -64,7 +64,7 @@ func (h *Host) connect(
 	h.conns[c] = struct{}{}
 	c.pace = h.paceLocked(p)
 	c.addRootLocked()
-	if door == DoorSSH {
+	if door.Person {
 		h.sshClientLocked(p).ssh++
 		h.watchers.tellConns()
 	}
@@ -119,7 +119,7 @@ func (c *Conn) Close() {
 			h.watchers.tellConns()
 		}
 	}
-	if c.door == DoorSSH || c.mcp != nil {
+	if c.door.Person || c.mcp != nil {
 		cl := h.sshClientLocked(c.principal)
 		cl.ssh--
 		cl.left = h.now()

@@ -75,7 +75,7 @@ func (t *Terminal) AwaySince() (at time.Time) {
 // graceFor returns how long the terminal waits for an owner whose connection c has ended; at most
 // as long as the owner's rights last. Host.mu is held.
 func (e *clientExecutor) graceFor(c *Conn) time.Duration {
-	if c.host.closed || c.proof == nil && c.door == DoorForward {
+	if c.host.closed || c.proof == nil && c.door.Passing {
 		return 0
 	}
 	if expires := c.principal.Expires; !expires.IsZero() {

@@ -20,9 +20,11 @@ const (
 
 // connectionPlaces returns where a connection by a door is counted, and the limit for p. SSH
 // connections are counted apart from the peers of AHP. The doors bound those of all accounts.
-func (h *Host) connectionPlaces(p authz.Principal, door string) (*admit.Places, admit.Limit) {
+func (h *Host) connectionPlaces(
+	p authz.Principal, door authz.Door,
+) (*admit.Places, admit.Limit) {
 	places, what, most := &h.peers, "WebSockets", h.cfg().MaxWebSockets
-	if door == DoorSSH {
+	if door.Person {
 		places, what, most = &h.logins, "SSH connections", h.cfg().MaxConnections
 	}
 	if most <= 0 {

@@ -38,7 +38,7 @@ func (s step) name() string {
 
 // person returns the ID of the principal if a person acts by hand; "": somebody else does.
 func (s step) person() string {
-	if s.conn == nil || s.conn.door == DoorSSH && !s.conn.agent() {
+	if s.conn == nil || s.conn.door.Person && !s.conn.agent() {
 		return s.principal.ID
 	}
 	return ""

@@ -118,7 +118,7 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 		v := &list[i]
 		v.principal = v.conn.principal
 		v.Role, v.Connection = v.principal.Role.String(), v.conn.source.ID
-		v.How, v.Since = howOf(v.conn.door), v.Since.UTC()
+		v.How, v.Since = v.conn.door.How, v.Since.UTC()
 		claim := t.keyboard.holder.claim
 		v.Holds = t.keyboard.holder.principal == v.principal.ID &&
 			(claim.Kind != ahp.ClaimClient || v.client == "" || v.client == claim.ClientID)
@@ -133,17 +133,6 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Name, b.Name))
 	})
 	return list
-}
-
-// howOf returns a short word for a door.
-func howOf(door string) string {
-	switch door {
-	case DoorSubsystem:
-		return "ahp"
-	case DoorWebSocket, DoorForward:
-		return "ws"
-	}
-	return door
 }
 
 // Kick ends all views of t by viewers of a name, and names the kicker to them. who is a name of the

@@ -187,7 +187,7 @@ func TestHealthIsForEverybodyAndMetricsForThisMachine(t *testing.T) {
 		t.Errorf("metrics: %d %q", status, body)
 	}
 	for _, door := range authz.Doors() {
-		if line := fmt.Sprintf("\ntermhost_connections{door=%q} 0\n", door); !strings.Contains(body, line) {
+		if line := fmt.Sprintf("\ntermhost_connections{door=%q} 0\n", door.Name); !strings.Contains(body, line) {
 			t.Errorf("the metrics have no %q", line)
 		}
 	}

@@ -37,7 +37,8 @@ func appendMetrics(dst []byte, st host.Stats) []byte {
 	const name = "termhost_connections"
 	dst = fmt.Appendf(dst, "# HELP %s Connections by door.\n# TYPE %s gauge\n", name, name)
 	for _, d := range authz.Doors() {
-		dst = fmt.Appendf(dst, "%s{door=\"%s\"} %d\n", name, d, st.Connections[d])
+		dst = fmt.Appendf(dst, "%s{door=\"%s\"} %d\n", name, d.Name,
+			st.Connections[d.Name])
 	}
 	return dst
 }
