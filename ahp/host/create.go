@@ -63,7 +63,7 @@ func (c *Conn) start(o CreateOptions) (t *Terminal, s *Streams, err error) {
 			program: o.program()},
 	}
 	t.begin()
-	t.life.transient, t.recorder.recorded, t.keyboard.holder = o.Transient, o.Record, owner
+	t.life.transient, t.origin.recorded, t.keyboard.holder = o.Transient, o.Record, owner
 	if owner.agent != "" {
 		t.origin.createdBy = owner.name
 	}

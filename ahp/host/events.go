@@ -29,7 +29,7 @@ func (e events) Output(p []byte) {
 	t.kept.loadLocked()
 	t.log.outputAt = t.host.now()
 	t.warn(t.log.journal.Output(p, t.log.outputAt))
-	t.recorder.output(p, t.log.outputAt)
+	t.recorder.Output(p, t.log.outputAt)
 }
 
 // Data collects small pieces, such as those between queries that were taken out, so that the log
@@ -65,9 +65,9 @@ func (e events) Fed() {
 	e.tell()
 	e.t.output.content.fed(e.t.channel(), e.t.term.Screen())
 	e.t.log.keepCheckpoint()
-	e.t.recorder.keep()
 	e.t.noteProgress()
 	if e.t.kept.replay == nil {
+		e.t.recorder.Keep()
 		e.t.waiting.active()
 		e.t.waiting.output()
 		e.t.approvals.dropForSecret()
@@ -262,7 +262,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	told, origin := t.exec.exited(st.Code)
 	t.attention.ended(WantExited, false) // before the log ends
 	t.log.keepEnd(st, told)
-	t.recorder.finish()
+	t.endRecording()
 	t.life.exit.Store(&st) // before the action: its readers may ask for it
 	t.ch.Append(told, origin)
 	t.log.keepTrail()

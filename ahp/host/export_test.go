@@ -2,7 +2,6 @@ package host
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 	"time"
 
@@ -185,9 +184,7 @@ func WaitsLeft(h *Host, t *Terminal) (left string) {
 		left += " a terminal that hands out what it prints"
 	}
 	t.term.Unlock()
-	h.turns.mu.Lock()
-	defer h.turns.mu.Unlock()
-	if h.turns.free != max(1, runtime.GOMAXPROCS(0)/turnsShare) || len(h.turns.waiting) > 0 {
+	if !h.turns.Idle() {
 		left += " turns"
 	}
 	return left

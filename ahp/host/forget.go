@@ -62,7 +62,7 @@ func (h *Host) forget(t *Terminal, by string) { h.forgetFor(t, by, nil) }
 // forgetFor is forget; from is the connection of by, or nil.
 func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 	t.term.Lock()
-	t.recorder.finish() // it may have been behind
+	t.endRecording() // it may have been behind
 	t.output.usage.forgotten = true
 	t.output.countMemory()
 	guarded := t.approvals.on && t.approvals.nameGuarded

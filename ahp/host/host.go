@@ -164,7 +164,7 @@ type Host struct {
 	waking   sync.WaitGroup // reads them
 
 	typists  typists
-	turns    *turns
+	turns    *admit.Turns
 	lookers  await.Lookers
 	patterns patterns
 

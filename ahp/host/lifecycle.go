@@ -6,11 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
 	"termhost/ahp/history"
 	"termhost/ahp/store"
+	"termhost/authz/admit"
 	"termhost/ptypool"
 )
 
@@ -25,7 +27,7 @@ func New(cfg Config) (*Host, error) {
 		attaches: map[*Attach]struct{}{}, streams: map[*Streams]struct{}{},
 		lastUsed: map[string]lastUse{}, paces: map[string]*Pace{},
 		creators: creators{byMarker: map[string]creator{}}, approvalTime: approvalTime,
-		taken: takenNumbers{}, turns: newTurns(),
+		taken: takenNumbers{}, turns: admit.NewTurns(runtime.GOMAXPROCS(0) / turnsShare),
 		trustTime: trustTime, guarded: guardedNames{},
 	}
 	if h.log == nil {
@@ -237,7 +239,7 @@ func (h *Host) Stats() Stats {
 		}
 	}
 	for c := range h.conns {
-		st.Connections[c.door]++
+		st.Connections[c.door.Name]++
 	}
 	return st
 }

@@ -131,7 +131,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	heldSince := t.keyboard.last.at
 	want, wanted := t.attention.wants(p)
 	status := t.status.now
-	recording := t.recorder.recording != nil
+	recording := t.recorder.Recording() != nil
 	_, quiet := t.waiting.Quiet()
 	printed, program := t.waiting.LastPrinted(), t.programLocked()
 	guardedWhy := t.approvals.onWhy

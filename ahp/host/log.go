@@ -6,6 +6,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/journal"
+	"termhost/ahp/recordings"
 	"termhost/ahp/store"
 	"termhost/ptypool"
 	"termhost/ptypool/keeper"
@@ -51,9 +52,9 @@ func (l *terminalLog) keep() {
 	}
 	t.warn(l.journal.Begin(h.folders.New(), log, &h.spares, l.describe()))
 	l.checkpoint(journal.Snapshot{})
-	if t.recorder.recorded || h.recordsNew(t) {
+	if t.origin.recorded || h.recordsNew(t) {
 		begin := journal.Snapshot{Outline: l.outline}
-		if err := t.recorder.begin(t.origin.creator.ID, begin); err != nil {
+		if err := t.recorder.Begin(t.origin.creator.ID, begin); err != nil {
 			h.log.Warn("a terminal is not recorded", "name", t.Name(), "err", err)
 		}
 	}
@@ -90,7 +91,7 @@ func (l *terminalLog) record(a ahp.Action, ev journal.Event) {
 		l.outline.Apply(a, ev, at)
 		size := termlog.SizePayload(a.Cols, a.Rows)
 		t.warn(l.journal.Record(termlog.Resize, at, size))
-		t.recorder.write(termlog.Resize, at, size)
+		t.recorder.Write(termlog.Resize, at, size)
 		return
 	}
 	l.outline.Apply(a, ev, at)
@@ -103,9 +104,9 @@ func (l *terminalLog) record(a ahp.Action, ev journal.Event) {
 	}
 	ev.Action = ahp.AppendAction(nil, a, ahp.ShapeLifecycle)
 	l.recordEvent(ev, at)
-	if t.recorder.recording != nil && isCommand(a) {
+	if t.recorder.Recording() != nil && recordings.IsCommand(a) {
 		shown := journal.Event{Action: ev.Action, Parsed: ev.Parsed}
-		t.recorder.write(termlog.Event, at, shown.Encode())
+		t.recorder.Write(termlog.Event, at, shown.Encode())
 	}
 }
 

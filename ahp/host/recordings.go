@@ -35,10 +35,7 @@ func (h *Host) endRecording(r *recordings.Recording) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	rec := t.recorder.recording
-	if rec != nil && rec.rec == r && !rec.behind {
-		t.recorder.turn(t.recorder.outline())
-	}
+	t.recorder.EndFile(r)
 }
 
 // restoreRecordings has the recordings go on that went on with the last host, where the terminals
@@ -48,7 +45,7 @@ func (h *Host) restoreRecordings() {
 		if !h.recordings.Ended(r).IsZero() {
 			continue
 		}
-		if t := h.recordedBy(r); t == nil || !t.recorder.restore(r) {
+		if t := h.recordedBy(r); t == nil || !t.restoreRecording(r) {
 			h.recordings.End(r, time.Time{})
 		}
 	}
@@ -71,15 +68,11 @@ func (h *Host) recordedName(r *recordings.Recording) string {
 	return r.About().Terminal
 }
 
-// restore has a recording of t go on. It returns false if another one does.
-func (rc *recorder) restore(r *recordings.Recording) bool {
-	rc.t.term.Lock()
-	defer rc.t.term.Unlock()
-	if rc.recording != nil {
-		return false
-	}
-	rc.recording = &recording{rec: r, behind: true}
-	return true
+// restoreRecording has a recording of t go on. It returns false if another one does.
+func (t *Terminal) restoreRecording(r *recordings.Recording) bool {
+	t.term.Lock()
+	defer t.term.Unlock()
+	return t.recorder.Restore(r)
 }
 
 // RecordingInfo is a recording as listings show it; its JSON is an element of `recordings --json`.
@@ -171,22 +164,21 @@ func (c *Conn) Record(t *Terminal, on bool) (name string, err error) {
 	if t.life.exited {
 		return "", ErrExited
 	}
-	if t.recorder.recording != nil {
-		name = t.recorder.recording.rec.ID()
+	if r := t.recorder.Recording(); r != nil {
 		if !on {
-			t.recorder.finish()
+			t.endRecording()
 		}
-		return name, nil
+		return r.ID(), nil
 	}
 	if !on {
 		return "", nil
 	}
 	t.kept.loadLocked()
-	if err := t.recorder.begin(p.ID, t.recorder.outline()); err != nil {
+	if err := t.recorder.Begin(p.ID, recorded{t}.Checkpoint(true)); err != nil {
 		return "", err
 	}
 	t.listChanged()
-	name = t.recorder.recording.rec.ID()
+	name = t.recorder.Recording().ID()
 	h.log.Info("recording begun", "name", t.Name(), "recording", name, "principal", p.Name)
 	return name, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/recordings"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
@@ -36,7 +37,7 @@ type Terminal struct {
 	output    output
 	log       terminalLog
 	kept      keptLog
-	recorder  recorder
+	recorder  recordings.Recorder
 	inputs    inputMarks     // what was taken of clients last
 	renamed   bool           // a person has given it a title, which stays
 	streams   *Streams       // of a program on pipes, while its creator's connection has them
@@ -57,6 +58,7 @@ type origin struct {
 	proof     json.RawMessage // what the creator came in with: see Host.recordOf; nil: unknown
 	createdBy string          // the creator's name, or that of its agent
 	forced    bool            // it runs a key's forced command
+	recorded  bool            // from the beginning, because its creator has asked for it
 	program   string          // see [Info.Program]
 	marker    string          // of its processes; "": it has none here
 	screen    vt.Options      // of its Term
@@ -94,7 +96,9 @@ func (t *Terminal) begin() *Terminal {
 	t.life.done, t.life.gone = make(chan struct{}), make(chan struct{})
 	t.keyboard.t, t.approvals.t, t.viewers.t, t.attention.t = t, t, t, t
 	t.waiting.t, t.commands.t, t.status.t, t.output.t = t, t, t, t
-	t.log.t, t.kept.t, t.recorder.t = t, t, t
+	t.log.t, t.kept.t = t, t
+	t.recorder = recordings.Recorder{Env: recorded{t}, Store: &t.host.recordings, Log: t.host.log,
+		Clock: t.host.now}
 	t.log.journal.Failed = t.warn
 	return t
 }

@@ -10,13 +10,22 @@ import (
 	"termhost/authz/admit"
 )
 
+const (
+	// workPiece is for how long somebody works in one turn. As long, at most, does a request take
+	// to notice that its peer is gone.
+	workPiece = 5 * time.Millisecond
+	// turnsShare is the part of the cores that work at the same time: keys, output and logins
+	// always find a core.
+	turnsShare = 2
+)
+
 // Work is what a request costs that takes long: to look for lines, to read a log, to draw it. It is
 // done in pieces, between which others get a turn, and it ends with its context. Below admin an
 // account has a budget of CPU time besides. A Work is used by one goroutine, which must not wait
 // for anybody between Step and Rest, and must call Rest in the end: the verbs that take a Work do.
 type Work struct {
 	ctx       context.Context
-	turns     *turns
+	turns     *admit.Turns
 	principal authz.Principal
 	view      audience
 	pace      *Pace     // of the account; nil: it has no budget
@@ -46,7 +55,7 @@ func (w *Work) Step() error {
 			return err
 		}
 	}
-	if err := w.turns.take(w.ctx, w.principal.Account()); err != nil {
+	if err := w.turns.Take(w.ctx, w.principal.Account()); err != nil {
 		return err
 	}
 	w.began = time.Now()
@@ -72,7 +81,7 @@ func (w *Work) Rest() {
 	if w.pace != nil {
 		w.pace.oweWork(worked, now)
 	}
-	w.turns.give(w.principal.Account(), worked)
+	w.turns.Give(w.principal.Account(), worked)
 }
 
 // Writer returns a writer to one that may wait for a peer: others work meanwhile. It fails when the

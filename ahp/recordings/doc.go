@@ -6,7 +6,7 @@
 // Description, which is the [About], a checkpoint, and then the same records as in the terminal's
 // own log (see package journal), from which a crash's losses can be restored.
 //
-// A [Store] has all recordings of a host, and a [Writer] adds to one of them. When a file is full,
-// another one continues it. When all together take too much, the oldest of the owner with the most
+// A [Store] has all recordings of a host, a [Recorder] makes that of one terminal, and a [Writer]
+// adds to a file. When a file is full, another one continues it. When all together take too much, the oldest of the owner with the most
 // go first: see [Store.Excess].
 package recordings
