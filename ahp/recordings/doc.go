@@ -7,6 +7,6 @@
 // own log (see package journal), from which a crash's losses can be restored.
 //
 // A [Store] has all recordings of a host, a [Recorder] makes that of one terminal, and a [Writer]
-// adds to a file. When a file is full, another one continues it. When all together take too much, the oldest of the owner with the most
-// go first: see [Store.Excess].
+// adds to a file. When a file is full, another one continues it. When all together take too much,
+// the oldest of the owner with the most go first: see [Store.Excess].
 package recordings

@@ -31,8 +31,8 @@ type Env interface {
 }
 
 // Recorder makes a terminal's recording: output, sizes, commands and the exit go into it when they
-// go into the terminal's log. When a write fails, or the host is restarted, the recording is behind;
-// its missing part is copied from the terminal's log later.
+// go into the terminal's log. When a write fails, or the host is restarted, the recording is
+// behind; its missing part is copied from the terminal's log later.
 //
 // The exported fields must be set before any method is called. The terminal's lock guards a
 // Recorder, and is held when its methods are called.

@@ -245,7 +245,8 @@ func (l *list) rowLine(on string, cells []listing.Cell, mark string) string {
 	return mark + l.fit.Line(cells)
 }
 
-// helpText explains the keys. In 12 rows and 60 columns there is room for all of it.
+// helpText explains the keys. In 60 columns and 11 rows, above a status line, there is room for all
+// of it.
 func (l *list) helpText() []string {
 	enter, leave := "goes there", "Esc, q  returns to the terminal"
 	if l.o.whole && !l.o.picks {
@@ -264,8 +265,7 @@ func (l *list) helpText() []string {
 		"  g  guards: agents type after your yes only, or no longer",
 		"  x  ends it and its programs; r  gives a NAME, t  a title",
 		"  space  marks it: s, g and x act on all that are marked",
-		"  /  filters: Enter goes, an arrow keeps the filter",
-		"  o  sorts: by group, name, age or latest output",
+		"  /  filters; o  sorts: by group, name, age, latest output",
 		"  " + leave,
 		"Any key closes this.",
 	}

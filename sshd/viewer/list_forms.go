@@ -169,7 +169,7 @@ func (l *list) named(f form) (then func() verdict) {
 	case f.busy:
 		return nil
 	case !ahp.ValidName(f.text):
-		l.form.why = "A NAME has 1 to 64 letters, digits, dots, _ and -"
+		l.form.why = "A NAME has 1 to 64 of a-z, A-Z, 0-9, ., _ and -"
 		return nil
 	}
 	l.form.busy = true

@@ -136,7 +136,7 @@ func (row lineRow) draw(marked bool, found *regexp.Regexp, cols int) string {
 	return text
 }
 
-// helpText explains the keys.
+// helpText explains the keys. In 11 rows and 60 columns there is room for all of it.
 func (r *reader) helpText() []string {
 	leave := "q, Esc  return to the terminal"
 	if r.o.whole {
@@ -144,10 +144,10 @@ func (r *reader) helpText() []string {
 	}
 	return []string{
 		"The lines that " + host.Printable(r.o.name) + " has printed. Keys:",
-		"  j, k  go down and up, and so do arrows, space, b, PgUp, PgDn, Home, End",
+		"  j, k, arrows, space, b, PgUp, PgDn, Home, End  move",
 		"  [, ]  go to the command before, and to the next one",
-		"  /  looks for a text, upwards; n looks for it again, N downwards",
-		"  v  marks from this line on, or no longer; o marks the output of this command",
+		"  /  looks for a text upwards; n  goes on, N  downwards",
+		"  v  marks from this line on; o  marks a command's output",
 		"  y  copies the marked lines, or this one",
 		"  r  reads what was printed since",
 		"  " + leave,
