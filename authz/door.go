@@ -8,6 +8,7 @@ const (
 	DoorSubsystem = "subsystem"
 	DoorWebSocket = "websocket"
 	DoorUnix      = "unix"
+	DoorLocal     = "local" // the same socket, for termhost's own commands
 	DoorForward   = "forward"
 	DoorMCP       = "mcp"
 	DoorFleet     = "fleet" // another host has carried the connection here
@@ -33,6 +34,7 @@ var doors = []Door{
 	{Name: DoorSubsystem, How: "ahp"},
 	{Name: DoorWebSocket, How: "ws"},
 	{Name: DoorUnix, How: "unix"},
+	{Name: DoorLocal, How: "local", Person: true},
 	{Name: DoorForward, How: "ws", Passing: true},
 	{Name: DoorMCP, How: "mcp", Tool: true},
 	{Name: DoorFleet, How: "fleet"},

@@ -99,3 +99,38 @@ func TestTheHostsUserStaysWhoItIs(t *testing.T) {
 		t.Errorf("without a key it is %q", got)
 	}
 }
+
+func TestAUserWithoutANameIsToldWhatGivesOne(t *testing.T) {
+	t.Parallel()
+	ann, bob := newKey(t), newKey(t)
+	observer := keyLine(bob, `environment="TERMHOST_ROLE=observer"`, "bob")
+	both := []string{keyLine(ann, "", "ann"), keyLine(bob, "", "bob")}
+	many := both
+	for _, name := range []string{"c", "d", "e"} {
+		many = append(many, keyLine(newKey(t), "", name))
+	}
+	for name, c := range map[string]struct {
+		me, want string
+		lines    []string
+	}{
+		"one person":      {"", "", both[:1]},
+		"nobody":          {"", "", nil},
+		"no admin":        {"", "", []string{observer}},
+		"two":             {"", `several may log in, and [people] me = "ann" would say that you are ann`, both},
+		"one is none":     {"", `several may log in, and [people] me = "ann" would say that you are ann`, []string{both[0], observer}},
+		"who is there":    {"bob", "", both},
+		"who is not":      {"eve", `[people] me = "eve" says that you are eve, who may not log in; ann and bob may`, both},
+		"of many":         {"eve", `[people] me = "eve" says that you are eve, who may not log in; ann, bob, c and 2 more may`, many},
+		"where is no one": {"eve", `[people] me = "eve" says that you are eve, and nobody may log in`, nil},
+	} {
+		h := newHouse(t, c.lines...)
+		d, err := NewDirectory(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.SetDirectory(d.ForMe(c.me))
+		if got := h.Nameless(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -129,7 +129,11 @@ func (c *conn) login(g authz.Grant) error {
 		g = g.AtMost(p.Role)
 	}
 	g.From = c.source
-	hc, err := c.cfg.Host.ConnectFrom(p, host.DoorSSH, c.source)
+	door := host.DoorSSH
+	if c.proven != nil {
+		door = host.DoorLocal
+	}
+	hc, err := c.cfg.Host.ConnectFrom(p, door, c.source)
 	if err != nil {
 		return err
 	}

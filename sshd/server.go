@@ -126,6 +126,7 @@ func (s *Server) set(cfg Config) {
 
 		LoginLast:  func() bool { return s.policy.Load().LoginLast },
 		FirstLogin: cfg.FirstLogin,
+		Nameless:   cfg.Authority.Nameless,
 	}})
 	s.SetPolicy(cfg.Policy)
 	s.penalties.SetOff(cfg.NoPenalties)

@@ -14,7 +14,7 @@ import (
 // Term's lock guards it.
 type ender struct {
 	person string    // as of [authz.Person]; "": an agent, or the last key ends nothing
-	at     time.Time // when the key was typed
+	at     time.Time // when the key was typed, or the end came
 	text   string    // the longest end of the line so far with which one of endWords begins
 }
 
@@ -44,6 +44,9 @@ func (e *ender) typed(person string, p []byte, now time.Time) {
 		e.person, e.at = person, now
 	}
 }
+
+// knows records that a person knows of an end that comes now.
+func (e *ender) knows(person string, now time.Time) { e.person, e.at = person, now }
 
 // reads reports whether a key ends a program, perhaps with those before it.
 func (e *ender) reads(k keyboard.Key) (ends bool) {

@@ -70,3 +70,23 @@ func TestWhoeverEndsAProgramByAKeyIsNotCalled(t *testing.T) {
 		})
 	}
 }
+
+// Whoever shows a terminal of their own has been there when its program ended. Others are called.
+func TestTheOwnerOfASharedTerminalIsNotCalledByItsEnd(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t, withoutLookout)
+	s, err := door(t, h, carol, host.DoorSSH).Share(host.ShareOptions{Name: "p", Pty: true})
+	hosttest.Check(t, err)
+	t.Cleanup(s.Close)
+	attach(t, h, alice, "p", window).a.Close()
+	s.Exit(0)
+	<-s.Terminal().Done()
+	for _, c := range []struct {
+		who  authz.Principal
+		want bool
+	}{{alice, true}, {carol, false}} {
+		if got := slices.Contains(wanted(t, h, c.who), "p exited"); got != c.want {
+			t.Errorf("its end calls %s: %v, want %v", c.who.Name, got, c.want)
+		}
+	}
+}

@@ -19,6 +19,7 @@ const (
 	DoorSubsystem = authz.DoorSubsystem
 	DoorWebSocket = authz.DoorWebSocket
 	DoorUnix      = authz.DoorUnix
+	DoorLocal     = authz.DoorLocal
 	DoorForward   = authz.DoorForward
 	DoorMCP       = authz.DoorMCP
 	DoorFleet     = authz.DoorFleet

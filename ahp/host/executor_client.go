@@ -144,6 +144,13 @@ func (e *clientExecutor) end(_ time.Duration, notice string) {
 	}
 }
 
+// finishOwn is finish for the end of a program that the owner tells, and so need not be told of.
+// The Term's lock is held.
+func (e *clientExecutor) finishOwn(code int, origin *ahp.Origin) {
+	e.t.attention.ender.knows(authz.Person(e.t.origin.creator.ID), e.t.host.now())
+	e.finish(code, origin)
+}
+
 // finish ends the terminal. origin is that of the owner's action; nil: somebody else ends it. The
 // Term's lock is held.
 func (e *clientExecutor) finish(code int, origin *ahp.Origin) {
@@ -202,7 +209,7 @@ func (e *clientExecutor) take(s step, a ahp.Action) (reason string) {
 			code = *a.ExitCode
 		}
 		e.untold = a.ExitCode == nil
-		e.finish(code, s.origin)
+		e.finishOwn(code, s.origin)
 		if !s.conn.sub.Subscribed(t.ch) {
 			s.conn.sub.Answer(t.uri, ahp.TerminalExited{ExitCode: a.ExitCode}, s.origin, "")
 		}

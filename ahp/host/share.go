@@ -91,7 +91,7 @@ func (s *Share) Exit(code int) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	if !t.life.exited && authz.Check(s.c.principal, authz.Exited, t.target(s.step())) == nil {
-		s.e.finish(code, nil)
+		s.e.finishOwn(code, nil)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ type greeting struct {
 	webSocket   string // URL; "": no TCP listener
 	page        string // URL; likewise
 	socket      string // path; "": none
+	nameless    string // why whoever comes by the socket has no name; "": they have, or nobody may
 	config      config.Place
 }
 
@@ -70,6 +72,9 @@ func (g greeting) print(out io.Writer) {
 			"with \"page\" after it\n")
 	}
 	if g.socket != "" {
+		if g.nameless != "" {
+			fmt.Fprintf(w, "You:      uid:%d by the socket: %s\n", os.Geteuid(), g.nameless)
+		}
 		fmt.Fprintf(w, "Socket:   %s\n", g.socket)
 	}
 	fmt.Fprintf(w, "Config:   %s\n", configLine(g.config))

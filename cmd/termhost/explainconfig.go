@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 
 	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
@@ -24,8 +25,12 @@ func explainConfig(c *call) int {
 	if err != nil {
 		return failConfig(std, err)
 	}
-	if err := checkFiles(e.Config); err != nil {
+	nameless, err := checkFiles(e.Config)
+	if err != nil {
 		return fail(std, exitFailure, err.Error(), "")
+	}
+	if nameless != "" {
+		fmt.Fprintf(std.err, "warning: on this machine you are uid:%d: %s\n", os.Geteuid(), nameless)
 	}
 	if *asJSON {
 		err = printConfigJSON(std, &e)
@@ -39,10 +44,11 @@ func explainConfig(c *call) int {
 }
 
 // checkFiles reports what is wrong with the files that a configuration names, as the start of a
-// host would. It makes none.
-func checkFiles(cfg config.Config) error {
-	_, err := readCertificate(cfg.HTTP)
-	return errors.Join(access.Check(cfg), err)
+// host would. It makes none. nameless is that of [access.Check].
+func checkFiles(cfg config.Config) (nameless string, err error) {
+	nameless, err = access.Check(cfg)
+	_, other := readCertificate(cfg.HTTP)
+	return nameless, errors.Join(err, other)
 }
 
 func printConfigJSON(std stdio, e *config.Explained) error {

@@ -227,6 +227,7 @@ func (s *server) greeting() greeting {
 		knownHosts:  s.access.WriteKnownHosts(s.cfg.StateDir, ssh),
 		fingerprint: gossh.FingerprintSHA256(s.access.Signers[0].PublicKey()),
 		page:        s.pageURL(),
+		nameless:    s.access.Authority.Nameless(),
 	}
 	if at, ok := strings.CutPrefix(g.page, "http"); ok {
 		g.webSocket = "ws" + strings.TrimSuffix(at, "/") + s.cfg.HTTP.Path

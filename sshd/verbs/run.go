@@ -54,6 +54,8 @@ type Runner struct {
 	// FirstLogin reports whether somebody has not logged in before, and remembers it; nil:
 	// everybody has.
 	FirstLogin func(p authz.Principal) bool
+	// Nameless is [authz.Authority.Nameless]; nil: nobody is.
+	Nameless func() string
 	// Ordinary reports whether a command that is no verb is run as sshd would; nil: it is not.
 	Ordinary func() bool
 

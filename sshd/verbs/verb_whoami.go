@@ -21,6 +21,11 @@ func (v *invocation) whoami(asJSON bool) int {
 		}{p.Name, p.Role.String(), p.KeyOf()})
 	}
 	writeTable(v.stdout, [][]string{{p.Name, p.Role.String(), p.KeyOf()}}, 0)
+	if p.UID != "" && p.KeyOf() == "" && v.Nameless != nil {
+		if why := v.Nameless(); why != "" {
+			fmt.Fprintln(v.stdout, why)
+		}
+	}
 	if p.ReadOnly {
 		fmt.Fprintln(v.stdout, "this key may only list and read")
 	}

@@ -61,6 +61,10 @@ func (w *viewer) finish(end Ending) {
 			w.lastLine("[%s was ended %s]", name, host.Printable(why))
 		}
 	case Detached:
+		if _, exited := w.t.Exit(); exited {
+			w.lastLine("[%s]", w.howItEnded())
+			return
+		}
 		w.lastLine("[detached: %s goes on running; `%s` comes back]", name,
 			w.s.ComeBack(w.t.Name()))
 	case Kicked:

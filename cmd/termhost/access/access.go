@@ -97,9 +97,8 @@ func (a *Keys) setPrincipals(cfg config.Config) error {
 
 // warnOfMe logs it if the configuration names nobody as the host's own user.
 func (a *Keys) warnOfMe(cfg config.Config) {
-	me := a.Authority.AuthenticateUID(uint32(os.Geteuid())).Principal
-	if cfg.People.Me != "" && me.KeyOf() == "" {
-		a.log.Warn("people.me is nobody whose key is accepted", "me", cfg.People.Me)
+	if why := a.Authority.Nameless(); cfg.People.Me != "" && why != "" {
+		a.log.Warn("this machine's user has no name: " + why)
 	}
 }
 

@@ -3,21 +3,23 @@ package access
 import (
 	"errors"
 	"log/slog"
+	"time"
 
 	"termhost/cmd/termhost/config"
 	"termhost/keys"
 )
 
 // Check returns why [Open] would refuse the files of a configuration, as far as that can be told
-// without making one; nil: it would not.
-func Check(cfg config.Config) error {
+// without making one; nil: it would not. nameless is why the machine's own user would be nobody by
+// name: see [authz.Authority.Nameless].
+func Check(cfg config.Config) (nameless string, err error) {
 	directory, err := directoryOf(cfg)
 	if err != nil {
-		return err
+		return "", err
 	}
 	home, err := config.Home()
 	if err != nil {
-		return err
+		return "", err
 	}
 	a := &Keys{own: keys.AuthorizedKeysFile(cfg.StateDir)}
 	options := a.files(cfg.SSH)
@@ -25,10 +27,11 @@ func Check(cfg config.Config) error {
 	options.Log = slog.New(slog.DiscardHandler)
 	ring, err := keys.Open(options)
 	if err != nil {
-		return err
+		return "", err
 	}
+	nameless = directory.Nameless(ring, time.Now())
 	if len(cfg.SSH.HostKeyFiles) > 0 {
 		_, err = HostKeys(cfg)
 	}
-	return errors.Join(err, ring.Close())
+	return nameless, errors.Join(err, ring.Close())
 }
