@@ -167,7 +167,7 @@ func parseAttach(args []string) (a attachArgs, err error) {
 				return a, fmt.Errorf("--predict: %w", err)
 			}
 		case "--ssh", "-ssh":
-			t, err := sshcmd.Parse(strings.Fields(value))
+			t, err := sshcmd.Parse([]string{value})
 			if !valued || err != nil {
 				return a, fmt.Errorf("--ssh needs a host, as ssh has it: %w", err)
 			}

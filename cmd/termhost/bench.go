@@ -24,7 +24,7 @@ func benchmark(c *call) int {
 	var o bench.Options
 	var elsewhere *sshcmd.Target
 	fs.Func("ssh", "", func(s string) error {
-		t, err := sshcmd.Parse(strings.Fields(s))
+		t, err := sshcmd.Parse([]string{s})
 		elsewhere = &t
 		return err
 	})

@@ -27,6 +27,7 @@ const (
 	usageWay = "[ssh options] DEST"
 	// usageBlock is which host ssh-config is about.
 	usageBlock = usageWay
+	aboutBlock = "the host of DEST"
 	// usageBench is what `termhost bench` measures.
 	usageBench = "--ssh DEST"
 	// hintUnknown is the hint for an unknown command.

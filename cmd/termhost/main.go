@@ -58,9 +58,9 @@ func ownCommands() []command {
 			"check the configuration, as `serve` does, and print what counts: every key with its " +
 				"value, and the line of the file that it is from, or that it is the default",
 			explainConfig},
-		{"ssh-config", "[--write] " + usageBlock,
-			"print the block for ~/.ssh/config by which `ssh th` logs in to this machine's host, " +
-				"as `serve` does, or to the one of DEST; --write puts it into " +
+		{"ssh-config", "[--write] [--name NAME] " + usageBlock,
+			"print the block for ~/.ssh/config by which `ssh th`, or `ssh NAME`, logs in to " +
+				aboutBlock + "; --write puts it into " +
 				"~/.ssh/termhost.conf, which ~/.ssh/config then includes",
 			printSSHConfig},
 		{"stop", "[-c FILE]", "end the terminals, the host and its keeper", stop},

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os/user"
 
+	"termhost/ahp"
 	"termhost/cmd/termhost/sshcmd"
 	"termhost/cmd/termhost/sshconfig"
 )
@@ -14,6 +16,7 @@ import (
 type sshConfigArgs struct {
 	file   string         // of this machine's configuration; "": none was named
 	write  bool           // the block goes where ssh reads it
+	name   string         // what ssh is to call the host; "": nothing was said
 	target *sshcmd.Target // the host elsewhere; nil: it is this machine's
 }
 
@@ -25,6 +28,11 @@ func parseSSHConfig(args []string) (a sshConfigArgs, err error) {
 			a.write, args = true, args[1:]
 		case len(args) > 1 && args[0] == "-c":
 			a.file, args = args[1], args[2:]
+		case len(args) > 1 && (args[0] == "--name" || args[0] == "-name"):
+			if a.name, args = args[1], args[2:]; !ahp.ValidName(a.name) || a.name[0] == '-' {
+				return a, fmt.Errorf("%q cannot name a host: use letters a-z or A-Z, digits, dots, "+
+					"underscores and dashes", a.name)
+			}
 		default:
 			own = false
 		}
@@ -51,6 +59,7 @@ func printSSHConfig(c *call) int {
 		return c.badUsage(err.Error())
 	}
 	b, code, err := a.block()
+	b.Name = cmp.Or(a.name, sshconfig.Alias)
 	switch {
 	case err != nil:
 		return fail(c.std, code, err.Error(), hintNoBlock(err))
@@ -64,14 +73,14 @@ func printSSHConfig(c *call) int {
 	}
 	account, err := user.Current()
 	read := err != nil || account.HomeDir == home // by ssh, which does not ask for $HOME
-	w, err := sshconfig.Write(home, read, b)
-	c.tellWritten(w)
+	w, err := sshconfig.Write(home, read, b, a.name != "")
+	c.tellWritten(w, b.Name)
 	if err != nil {
-		return fail(c.std, exitFailure, err.Error(), "")
+		return fail(c.std, exitFailure, err.Error(), hintTaken(err))
 	}
-	command := "ssh " + sshconfig.Alias
+	command := "ssh " + b.Name
 	if !read {
-		command = "ssh -F " + w.Main + " " + sshconfig.Alias
+		command = "ssh -F " + w.Main + " " + b.Name
 	}
 	fmt.Fprintf(c.std.out, "`%s` logs in.\n", command)
 	return exitOK
@@ -88,8 +97,18 @@ func (a sshConfigArgs) block() (b sshconfig.Block, code int, err error) {
 	return b, exitFailure, err
 }
 
-// tellWritten says what has been done to a person's files.
-func (c *call) tellWritten(w sshconfig.Written) {
+// hintTaken returns what helps where a name leads to another host; "": it does not.
+func hintTaken(err error) string {
+	taken := new(sshconfig.TakenError)
+	if !errors.As(err, &taken) {
+		return ""
+	}
+	return fmt.Sprintf("`--name NAME` calls this one something else, and `--name %s` replaces that one",
+		taken.Name)
+}
+
+// tellWritten says what has been done to a person's files for a host of that name.
+func (c *call) tellWritten(w sshconfig.Written, name string) {
 	if w.OwnChanged {
 		fmt.Fprintf(c.std.out, "%s has been written.\n", w.Own)
 	}
@@ -99,7 +118,7 @@ func (c *call) tellWritten(w sshconfig.Written) {
 			w.Include)
 		if w.Other {
 			fmt.Fprintf(c.std.out, "It has a `Host %s` of its own, too: what that sets otherwise "+
-				"does not count any more.\n", sshconfig.Alias)
+				"does not count any more.\n", name)
 		}
 	case !w.OwnChanged:
 		fmt.Fprintln(c.std.out, "Nothing had to change.")

@@ -20,6 +20,7 @@ const (
 	usageWay = "[--local [-c FILE] | [ssh options] DEST]"
 	// usageBlock is which host ssh-config is about.
 	usageBlock = "[-c FILE | [ssh options] DEST]"
+	aboutBlock = "this machine's host, as `serve` does, or to the one of DEST"
 	// hintUnknown is the hint for an unknown command.
 	hintUnknown = "termhost help lists the commands"
 	// aboutVerbs stands above the verbs in help.

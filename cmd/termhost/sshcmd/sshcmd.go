@@ -20,8 +20,12 @@ type Target struct {
 	Dest    string   // as ssh takes it
 }
 
-// Parse reads the words "[ssh options] DEST". The error is meant for the user who wrote them.
+// Parse reads the words "[ssh options] DEST", which may be one, split at blanks. The error is meant
+// for the user who wrote them.
 func Parse(args []string) (Target, error) {
+	if len(args) == 1 {
+		args = strings.Fields(args[0])
+	}
 	t, rest, err := ParseHead(args)
 	for len(rest) > 0 && err == nil { // options may follow the host
 		if !strings.HasPrefix(rest[0], "-") || rest[0] == "-" {

@@ -1,18 +1,21 @@
 // Package sshconfig writes a host's block of ssh_config(5), by which `ssh th` logs in to it, and
-// puts it into a person's ~/.ssh. What is there already stays as it is, and where it is.
+// puts it into a person's ~/.ssh. What is there already stays as it is, and where it is: blocks of
+// other hosts, too.
 package sshconfig
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strings"
 )
 
-// Alias is what ssh calls the host.
+// Alias is what ssh calls a host that has no other name.
 const Alias = "th"
 
 // Block is how ssh reaches a host.
 type Block struct {
+	Name       string   // what ssh calls the host; "": Alias
 	Address    string   // host:port
 	User       string   // whom to log in as; "": the name of the user of ssh
 	Identities []string // files of the client keys to use; none: the user's own keys
@@ -29,10 +32,13 @@ func Key(file string) []string {
 	return []string{file}
 }
 
+// head returns the first line of the block.
+func (b Block) head() string { return heads + cmp.Or(b.Name, Alias) + "\n" }
+
 // String returns the block.
 func (b Block) String() string {
 	w := new(strings.Builder)
-	w.WriteString("Host " + Alias + "\n")
+	w.WriteString(b.head())
 	set := func(keyword, value string) { fmt.Fprintf(w, "  %s %s\n", keyword, value) }
 	if host, port, err := net.SplitHostPort(b.Address); err == nil {
 		set("HostName", host)

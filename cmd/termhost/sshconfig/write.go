@@ -2,9 +2,11 @@ package sshconfig
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,8 +18,10 @@ import (
 const (
 	ownName  = "termhost.conf" // the file that is only termhost's
 	mainName = "config"        // the person's own
-	// ownMark begins the file that is only termhost's. Another file of its name is left alone.
+	// ownMark begins the file that is only termhost's. Another file of its name is left alone. Then
+	// come the blocks.
 	ownMark = "# Made by `termhost ssh-config --write`, which makes it anew.\n"
+	heads   = "Host " // begins a block
 	// maxBytes bounds a file that is read, in bytes: people write them.
 	maxBytes = 4 << 20
 )
@@ -32,10 +36,22 @@ type Written struct {
 	Other bool
 }
 
+// TakenError refuses a block whose name leads to another host.
+type TakenError struct {
+	Name    string
+	Address string // of that host, host:port
+}
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("`ssh %s` leads to another host, %s", e.Name, e.Address)
+}
+
 // Write puts a block into a file of its own in the folder .ssh of home, and a line that includes it
 // at the top of the file config there, unless there is one. tilde: ssh means that home by "~". A
-// file that cannot be read as what it should be is not changed, and the other is not then either.
-func Write(home string, tilde bool, b Block) (Written, error) {
+// block of the same name is replaced if it is of the same host, or if replace is true; else there
+// is a *TakenError. A file that cannot be read as what it should be is not changed, and the other
+// is not then either.
+func Write(home string, tilde bool, b Block, replace bool) (Written, error) {
 	folder := filepath.Join(home, ".ssh")
 	w := Written{Own: filepath.Join(folder, ownName), Main: filepath.Join(folder, mainName)}
 	path := w.Own
@@ -54,19 +70,23 @@ func Write(home string, tilde bool, b Block) (Written, error) {
 	if err != nil {
 		return w, err
 	}
+	block, err := with(string(own), b, replace)
+	if err != nil {
+		return w, err
+	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return w, err
 	}
-	if block := []byte(ownMark + b.String()); !bytes.Equal(own, block) {
-		if err := replace(w.Own, block); err != nil {
+	if !bytes.Equal(own, block) {
+		if err := overwrite(w.Own, block); err != nil {
 			return w, err
 		}
 		w.OwnChanged = true
 	}
-	included, other := scan(text, []string{ownName, "~/.ssh/" + ownName, w.Own})
+	included, other := scan(text, cmp.Or(b.Name, Alias), ownName, "~/.ssh/"+ownName, w.Own)
 	w.Other = other
 	if !included {
-		if err := replace(w.Main, slices.Concat([]byte(w.Include+"\n"), text)); err != nil {
+		if err := overwrite(w.Main, slices.Concat([]byte(w.Include+"\n"), text)); err != nil {
 			return w, err
 		}
 		w.MainChanged = true
@@ -74,9 +94,49 @@ func Write(home string, tilde bool, b Block) (Written, error) {
 	return w, nil
 }
 
+// with returns what becomes of the file that is only termhost's, own, with a block in it.
+func with(own string, b Block, replace bool) ([]byte, error) {
+	var blocks []string
+	for line := range strings.Lines(strings.TrimPrefix(own, ownMark)) {
+		if strings.HasPrefix(line, heads) || blocks == nil {
+			blocks = append(blocks, "")
+		}
+		blocks[len(blocks)-1] += line
+	}
+	at := slices.IndexFunc(blocks, func(s string) bool { return strings.HasPrefix(s, b.head()) })
+	if at < 0 {
+		at, blocks = len(blocks), append(blocks, "")
+	} else if !replace && !b.sameHost(blocks[at]) {
+		return nil, &TakenError{cmp.Or(b.Name, Alias), address(blocks[at])}
+	}
+	blocks[at] = b.String()
+	return []byte(ownMark + strings.Join(blocks, "")), nil
+}
+
+// sameHost reports whether the text of a block leads where b does. The port of a host may have
+// changed that has a file of known hosts to itself.
+func (b Block) sameHost(text string) bool {
+	text, own := strings.TrimPrefix(text, b.head()), strings.TrimPrefix(b.String(), b.head())
+	known := value(own, "UserKnownHostsFile")
+	return address(text) == address(own) || known != "" && known == value(text, "UserKnownHostsFile") &&
+		value(text, "HostName") == value(own, "HostName")
+}
+
+// address returns to where the text of a block leads, host:port.
+func address(text string) string {
+	return net.JoinHostPort(value(text, "HostName"), cmp.Or(value(text, "Port"), "22"))
+}
+
+// value returns what the text of a block sets; "": nothing.
+func value(text, keyword string) string {
+	_, rest, _ := strings.Cut(text, "  "+keyword+" ")
+	rest, _, _ = strings.Cut(rest, "\n")
+	return rest
+}
+
 // scan reports whether a configuration includes one of the files for all hosts, and whether it has
-// a block of the host's name.
-func scan(text []byte, files []string) (included, named bool) {
+// a block of a host's name.
+func scan(text []byte, name string, files ...string) (included, named bool) {
 	global := true
 	for line := range strings.Lines(string(text)) {
 		// ssh_config(5): a keyword and its arguments are separated by blanks or by one "=".
@@ -87,7 +147,7 @@ func scan(text []byte, files []string) (included, named bool) {
 		switch strings.ToLower(words[0]) {
 		case "host":
 			global = false
-			named = named || slices.Contains(words[1:], Alias)
+			named = named || slices.Contains(words[1:], name)
 		case "match":
 			global = false
 		case "include":
@@ -121,9 +181,9 @@ func read(path string) ([]byte, error) {
 	return text, err
 }
 
-// replace makes text a file's content in one step, which keeps its mode, or has 0600, and its
+// overwrite makes text a file's content in one step, which keeps its mode, or has 0600, and its
 // owner, or has that of the folder. A link stays one.
-func replace(path string, text []byte) error {
+func overwrite(path string, text []byte) error {
 	like, err := os.Stat(path)
 	mode := fs.FileMode(0o600)
 	if err == nil {

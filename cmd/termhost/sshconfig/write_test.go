@@ -1,6 +1,7 @@
 package sshconfig
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,7 +35,7 @@ func TestBothFilesAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	for _, again := range []bool{false, true} {
-		w, err := Write(home, true, block)
+		w, err := Write(home, true, block, false)
 		if err != nil || w.OwnChanged == again || w.MainChanged == again || w.Other {
 			t.Errorf("again %v: %+v, %v", again, w, err)
 		}
@@ -49,9 +50,47 @@ func TestBothFilesAreMadeOnce(t *testing.T) {
 		t.Errorf("there are %v, %v", left, err)
 	}
 	// Another block changes only the file that is termhost's.
-	w, err := Write(home, true, Block{Address: "127.0.0.1:2223"})
+	w, err := Write(home, true, Block{Name: "box", Address: "127.0.0.1:2223"}, false)
 	if err != nil || !w.OwnChanged || w.MainChanged {
 		t.Errorf("another block: %+v, %v", w, err)
+	}
+}
+
+func TestANameLeadsToOneHostUntilItIsReplaced(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	box := Block{Name: "box", Address: "box.example:22"}
+	elsewhere := Block{Address: "127.0.0.1:2223"}
+	moved := block
+	moved.Address = "127.0.0.1:2224"
+	steps := []struct {
+		name    string
+		b       Block
+		replace bool
+		taken   string // by whom
+		has     []Block
+	}{
+		{"the first", block, false, "", []Block{block}},
+		{"another name", box, false, "", []Block{block, box}},
+		{"another host", elsewhere, false, "127.0.0.1:2222", []Block{block, box}},
+		{"a host that has moved", moved, false, "", []Block{moved, box}},
+		{"a host that takes the name", elsewhere, true, "", []Block{elsewhere, box}},
+		{"no file of known hosts", block, false, "127.0.0.1:2223", []Block{elsewhere, box}},
+		{"a name within one", Block{Name: "bo", Address: "bo.example"}, false, "",
+			[]Block{elsewhere, box, {Name: "bo", Address: "bo.example"}}},
+	}
+	for _, c := range steps {
+		w, err := Write(home, true, c.b, c.replace)
+		var taken *TakenError
+		if errors.As(err, &taken); err != nil && taken == nil || c.taken == "" != (taken == nil) ||
+			taken != nil && taken.Address != c.taken {
+			t.Errorf("%s: %v, want one by %q", c.name, err, c.taken)
+		}
+		want := ownMark
+		for _, b := range c.has {
+			want += b.String()
+		}
+		has(t, w.Own, want, 0o600)
 	}
 }
 
@@ -69,7 +108,7 @@ func TestAPersonsFileStaysWhatItIs(t *testing.T) {
 	if err := os.Symlink("../dots/config", filepath.Join(dir, "config")); err != nil {
 		t.Fatal(err)
 	}
-	w, err := Write(home, false, block)
+	w, err := Write(home, false, block, false)
 	if err != nil || !w.MainChanged || !w.Other {
 		t.Fatalf("%+v, %v", w, err)
 	}
@@ -77,7 +116,7 @@ func TestAPersonsFileStaysWhatItIs(t *testing.T) {
 		t.Errorf("the link is %q, %v", to, err)
 	}
 	has(t, filepath.Join(dots, "config"), "Include "+w.Own+"\n"+text, 0o640)
-	if w, err = Write(home, false, block); err != nil || w.MainChanged || w.OwnChanged {
+	if w, err = Write(home, false, block, false); err != nil || w.MainChanged || w.OwnChanged {
 		t.Errorf("again: %+v, %v", w, err)
 	}
 }
@@ -93,7 +132,7 @@ func TestAnIncludeOfAnyFormCounts(t *testing.T) {
 		line = strings.ReplaceAll(line, "HOME", home) + "\nHost *\n"
 		main := filepath.Join(home, ".ssh", "config")
 		put(t, main, line, 0o644)
-		if w, err := Write(home, true, block); err != nil || w.MainChanged {
+		if w, err := Write(home, true, block, false); err != nil || w.MainChanged {
 			t.Errorf("%q: %+v, %v", line, w, err)
 		}
 		has(t, main, line, 0o644)
@@ -124,7 +163,7 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		spoil(t, dir)
-		w, err := Write(home, true, block)
+		w, err := Write(home, true, block, false)
 		if err == nil || !strings.Contains(err.Error(), name) || w.OwnChanged || w.MainChanged {
 			t.Errorf("%s: %+v, %v", name, w, err)
 		}
