@@ -72,11 +72,14 @@ func (d *Directory) Nameless(ring *keys.Ring, now time.Time) string {
 		return ""
 	}
 	alone := len(people) == 1
-	maps.DeleteFunc(people, func(_ string, p Principal) bool { return d.me == "" && p.Role != Admin })
+	maps.DeleteFunc(people, func(_ string, p Principal) bool {
+		return d.me == "" && p.Role != Admin
+	})
 	names := slices.Sorted(maps.Keys(people))
 	switch {
 	case d.me != "" && len(names) == 0:
-		return fmt.Sprintf("[people] me = %q says that you are %s, and nobody may log in", d.me, d.me)
+		return fmt.Sprintf("[people] me = %q says that you are %s, and nobody may log in",
+			d.me, d.me)
 	case d.me != "":
 		return fmt.Sprintf("[people] me = %q says that you are %s, who may not log in; %s may",
 			d.me, d.me, listed(names))

@@ -19,8 +19,8 @@ var _ verbs.IO = (*sshSession)(nil)
 // caller returns the peer as verbs see it.
 func (s *sshSession) caller() verbs.Caller {
 	c := verbs.Caller{IO: s, Conn: s.c.host, Grant: s.c.grant, Endpoints: s.c.endpoints(),
-		Local: s.c.proven != nil, Dir: s.dir, Config: s.config, ForwardsAgent: s.agent,
-		MCP: s.runMCP}
+		Local: s.c.proven != nil, Inner: s.c.outer != nil, Dir: s.dir, Config: s.config,
+		ForwardsAgent: s.agent, MCP: s.runMCP}
 	if s.c.carried == nil {
 		c.Carries = s.carries
 	} else {

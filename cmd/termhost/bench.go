@@ -51,7 +51,8 @@ func benchmark(c *call) int {
 	}
 	report, err := measure(ctx, o)
 	var linuxOnly *linuxOnlyError
-	if errors.As(err, &linuxOnly) {
+	var unknown *bench.UnknownError
+	if errors.As(err, &linuxOnly) || errors.As(err, &unknown) {
 		return fail(std, exitUsage, err.Error(), "")
 	}
 	if err != nil {

@@ -30,7 +30,8 @@ func explainConfig(c *call) int {
 		return fail(std, exitFailure, err.Error(), "")
 	}
 	if nameless != "" {
-		fmt.Fprintf(std.err, "warning: on this machine you are uid:%d: %s\n", os.Geteuid(), nameless)
+		fmt.Fprintf(std.err, "warning: on this machine you are uid:%d: %s\n", os.Geteuid(),
+			nameless)
 	}
 	if *asJSON {
 		err = printConfigJSON(std, &e)

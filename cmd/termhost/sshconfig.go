@@ -30,8 +30,8 @@ func parseSSHConfig(args []string) (a sshConfigArgs, err error) {
 			a.file, args = args[1], args[2:]
 		case len(args) > 1 && (args[0] == "--name" || args[0] == "-name"):
 			if a.name, args = args[1], args[2:]; !ahp.ValidName(a.name) || a.name[0] == '-' {
-				return a, fmt.Errorf("%q cannot name a host: use letters a-z or A-Z, digits, dots, "+
-					"underscores and dashes", a.name)
+				return a, fmt.Errorf("%q cannot name a host: use letters a-z or A-Z, digits, "+
+					"dots, underscores and dashes", a.name)
 			}
 		default:
 			own = false
@@ -103,8 +103,8 @@ func hintTaken(err error) string {
 	if !errors.As(err, &taken) {
 		return ""
 	}
-	return fmt.Sprintf("`--name NAME` calls this one something else, and `--name %s` replaces that one",
-		taken.Name)
+	return fmt.Sprintf("`--name NAME` calls this one something else, and `--name %s` replaces "+
+		"that one", taken.Name)
 }
 
 // tellWritten says what has been done to a person's files for a host of that name.

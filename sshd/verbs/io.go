@@ -53,6 +53,9 @@ type Caller struct {
 	// Local: the peer runs termhost on this machine, not ssh, and messages say so. Its command line
 	// is made of arguments, each quoted.
 	Local bool
+	// Inner: the peer runs `termhost attach --ssh`, whose ssh has brought it here, and messages say
+	// so.
+	Inner bool
 	// Carried is this host's name in the fleet, if another host has carried the peer here: for the
 	// peer it is a part of NAMEs, and it goes nowhere else from here. "": it was not.
 	Carried string

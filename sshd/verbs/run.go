@@ -238,7 +238,10 @@ func (v *invocation) ended() error {
 
 // told rewrites a text about ssh HOST for a peer that runs termhost instead.
 func (c *Caller) told(text string) string {
-	if !c.Local {
+	switch {
+	case c.Inner:
+		return strings.ReplaceAll(text, "ssh -t HOST attach", "termhost attach --ssh HOST")
+	case !c.Local:
 		return text
 	}
 	program := "termhost "

@@ -110,9 +110,9 @@ func table() []verb {
 		}, attachVerb(), {
 			name: "run", group: typeGroup, brief: "a command on pipes",
 			usage: "[--on BOX|LABEL,...] [-n NAME] [-C DIR] [--keep] [--record] [--] CMD ARGS...",
-			help: "run a command on pipes, or with ssh -t in a terminal, and exit with its" +
-				" status (128+n for signal n); it ends with the connection; 255: that or the" +
-				" host is lost",
+			help: "run a command on pipes, where it ends with the connection, or with ssh -t" +
+				" in a terminal, and exit with its status (128+n for signal n); 255: the" +
+				" connection or the host is lost",
 			input: true, needs: authz.Create,
 			parse: (*invocation).parseRun, define: defineRun,
 			examples: []string{

@@ -33,11 +33,18 @@ func (l *list) each(doing string, rows []*Row, one func(*Row) error, done string
 		case done != "":
 			l.sayLocked("%s", done)
 		}
-		l.listed, l.seen = time.Time{}, time.Time{} // what follows is seen at once
 		l.mu.Unlock()
-		l.news()
+		l.seesAnew()
 	})
 	return dialogStays
+}
+
+// seesAnew lists the terminals again at once.
+func (l *list) seesAnew() {
+	l.mu.Lock()
+	l.listed, l.seen = time.Time{}, time.Time{}
+	l.mu.Unlock()
+	l.news()
 }
 
 // errHere is for what only the terminal's own host can do.
@@ -169,7 +176,7 @@ func (l *list) rename(r *Row, name string) verdict {
 	l.s.Go("renaming a terminal", func() {
 		err := l.giveName(r, name)
 		l.mu.Lock()
-		open := l.form.kind == formName && l.form.busy
+		open := l.form.kind == formName && l.form.busy && l.form.rows[0] == r
 		var denied *authz.Denied
 		switch {
 		case err == nil:
@@ -183,9 +190,8 @@ func (l *list) rename(r *Row, name string) verdict {
 		if open {
 			l.form = form{}
 		}
-		l.listed, l.seen = time.Time{}, time.Time{} // what follows is seen at once
 		l.mu.Unlock()
-		l.news()
+		l.seesAnew()
 	})
 	return dialogStays
 }

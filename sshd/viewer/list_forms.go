@@ -61,12 +61,30 @@ func (l *list) prompt() string {
 	case l.typing:
 		return typedInto("Filter: ", l.filter, "  (Enter goes, arrows move, Esc returns)", room)
 	case l.filter != "":
-		return "Filter: " + l.filter + "  (Enter goes, s types, g guards, x ends, ? helps)"
+		before := "Filter: " + l.filter + "  ("
+		return before + keyLine(room-width.String(before)-1, "Enter goes", "s types", "g guards",
+			"x ends") + ")"
 	}
 	if l.o.picks {
-		return "Enter goes, Esc returns, s types, g guards, x ends, / filters, o sorts, ? helps"
+		return keyLine(room, "Enter goes", "Esc returns", "s types", "g guards", "x ends",
+			"/ filters", "r renames", "o sorts")
 	}
-	return "Enter goes, s types, g guards, x ends, space marks, / filters, o sorts, ? helps"
+	return keyLine(room, "Enter goes", "s types", "g guards", "x ends", "/ filters",
+		"space marks", "r renames", "o sorts")
+}
+
+// keyLine says what keys do, the most useful ones first, as far as there is room, and how one gets
+// to know the others.
+func keyLine(room int, keys ...string) string {
+	const help = "? helps"
+	var line strings.Builder
+	for _, key := range keys {
+		if line.Len()+len(key)+len(", ")+len(help) > room {
+			break
+		}
+		line.WriteString(key + ", ")
+	}
+	return line.String() + help
 }
 
 // named returns a question about terminals, with as many of their names as there is room for.

@@ -75,8 +75,11 @@ func (r *reader) read(part Window, note string) readerPage {
 		v.err = nil
 	}
 	last, _, _ := v.last()
-	page.where = fmt.Sprintf("%s: lines %d to %d of %d", host.Printable(r.o.name),
-		min(v.top+1, v.total), min(last+1, v.total), v.total)
+	page.where = host.Printable(r.o.name) + ": no lines to look back at"
+	if v.total > 0 {
+		page.where = fmt.Sprintf("%s: lines %d to %d of %d", host.Printable(r.o.name),
+			v.top+1, min(last+1, v.total), v.total)
+	}
 	if v.cut && v.top == 0 {
 		page.where += ", older ones are gone"
 	}

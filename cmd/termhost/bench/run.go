@@ -53,6 +53,17 @@ func (o Options) run(ctx context.Context, program string, report *Report,
 	return r.report, nil
 }
 
+// UnknownError refuses a measurement that does not exist.
+type UnknownError struct {
+	Name  string
+	Known []string // those that do
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("there is no measurement %q; there are %s", e.Name,
+		strings.Join(e.Known, ", "))
+}
+
 // only returns the measurements that are asked for.
 func only(list []measurement, asked []string) ([]measurement, error) {
 	if len(asked) == 0 {
@@ -65,8 +76,7 @@ func only(list []measurement, asked []string) ([]measurement, error) {
 	matches := func(name, ask string) bool { return strings.HasPrefix(name+"-", ask+"-") }
 	for _, ask := range asked {
 		if !slices.ContainsFunc(names, func(name string) bool { return matches(name, ask) }) {
-			return nil, fmt.Errorf("there is no measurement %q; there are %s", ask,
-				strings.Join(names, ", "))
+			return nil, &UnknownError{ask, names}
 		}
 	}
 	return slices.DeleteFunc(list, func(m measurement) bool {

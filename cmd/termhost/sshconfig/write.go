@@ -117,9 +117,9 @@ func with(own string, b Block, replace bool) ([]byte, error) {
 // changed that has a file of known hosts to itself.
 func (b Block) sameHost(text string) bool {
 	text, own := strings.TrimPrefix(text, b.head()), strings.TrimPrefix(b.String(), b.head())
-	known := value(own, "UserKnownHostsFile")
-	return address(text) == address(own) || known != "" && known == value(text, "UserKnownHostsFile") &&
-		value(text, "HostName") == value(own, "HostName")
+	same := func(keyword string) bool { return value(text, keyword) == value(own, keyword) }
+	return address(text) == address(own) ||
+		b.KnownHosts != "" && same("UserKnownHostsFile") && same("HostName")
 }
 
 // address returns to where the text of a block leads, host:port.

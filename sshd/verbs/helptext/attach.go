@@ -45,7 +45,7 @@ func (a *AttachFlags) Define(fs *flag.FlagSet) {
 	fs.BoolVar(&a.ReadOnly, "r", false, "show it only; without a terminal, as a plain stream")
 	fs.BoolVar(&a.Create, "A", false, "make it if there is none of that name")
 	fs.Func(PrefixFlag, "the `KEY` that begins a command, such as ctrl-a; none: no key does; "+
-		"SetEnv "+keyboard.PrefixVariable+"=KEY has it so for all verbs",
+		"SetEnv "+keyboard.PrefixVariable+"=KEY sets it for all verbs",
 		func(text string) error {
 			_, err := keyboard.ParsePrefix(text)
 			return err
