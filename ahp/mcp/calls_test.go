@@ -24,6 +24,7 @@ func TestMain(m *testing.M) { hosttest.Main(m) }
 type agent struct {
 	t       testing.TB
 	session *sdk.ClientSession
+	leave   func() // ends the session, and returns when the host knows
 
 	acknowledged <-chan struct{} // once for each subscription, in the newest version
 }
@@ -62,12 +63,16 @@ func connectPeer(
 	})
 	session, err := client.Connect(ctx, near, of)
 	hosttest.Check(t, err)
+	leave := func() {
+		session.Close()
+		served.Wait()
+	}
 	t.Cleanup(func() {
 		session.Close()
 		cancel()
 		served.Wait()
 	})
-	return &agent{t: t, session: session, acknowledged: acknowledged}
+	return &agent{t: t, session: session, leave: leave, acknowledged: acknowledged}
 }
 
 // subscribe subscribes to a resource. In the newest version nothing answers before the end, so that the client does not

@@ -39,7 +39,7 @@ func TestWhatACancelledCallRunsIsFoundAgain(t *testing.T) {
 		return match(text, `The answer to your terminal_run "echo begun; exec sleep 1000" did not reach you: terminal_read \{"terminal":"job"\}`)
 	})
 	like(t, a.call("terminal_list", nil), `(?m)^job  running  held by you  .*did not reach you`)
-	a.session.Close()
+	a.leave()
 
 	b := connectTo(t, server, h, alice, "claude-code", nil)
 	like(t, b.call("terminal_list", nil), `(?m)^job  running  held by you  .*did not reach you: terminal_read`)
@@ -59,7 +59,7 @@ func TestAClientThatComesBackReadsOn(t *testing.T) {
 	alice := hosttest.Principal("alice", authz.Admin)
 	a := connectTo(t, server, h, alice, "claude-code", nil)
 	a.call("terminal_run", args{"name": "c", "command": "stty -echo -icanon; echo first; while read x; do echo got $x; done", "background": true})
-	a.session.Close()
+	a.leave()
 	b := connectTo(t, server, h, alice, "claude-code", nil)
 	like(t, b.call("terminal_send", args{"terminal": "c", "text": "on"}), `^\[c .* · 1 line · cursor \d+\]\ngot on\n`)
 }
